@@ -1,0 +1,224 @@
+"""Every table that the project writes, as an explicit Arrow schema.
+
+Schemas are applied on write and checked on read, so that types never follow the data: an all-null column in one
+shard has the same type as a full one in the next. Columns are nullable unless their field says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute  # noqa: F401  (pa.compute)
+
+
+class TableError(ValueError):
+    """Rows that do not fit their table; the message names the table, the column and the offending value."""
+
+
+def _schema(*fields: pa.Field) -> pa.Schema:
+    return pa.schema(fields)
+
+
+def _key(name: str, kind: pa.DataType | None = None) -> pa.Field:
+    return pa.field(name, kind or pa.string(), nullable=False)
+
+
+def _text(name: str) -> pa.Field:
+    return pa.field(name, pa.string())
+
+
+_STEP_EVENT = pa.struct([pa.field("step", pa.int32()), pa.field("name", pa.string())])
+_MASK_BOX = pa.struct([pa.field(name, pa.int32()) for name in ("step", "left", "top", "width", "height")])
+
+SCHEMAS: dict[str, pa.Schema] = {
+    # --- generation -------------------------------------------------------------------------------------------
+    "groups": _schema(
+        _key("group_id"),
+        _key("world"),
+        _key("env"),
+        _key("env_id"),
+        _key("seed", pa.int64()),
+        _text("mission"),
+        pa.field("actions", pa.list_(pa.string())),
+        pa.field("steps", pa.int32()),
+        pa.field("accepted", pa.bool_()),
+        _text("reject_reason"),
+    ),
+    "trajectories": _schema(
+        _key("group_id"),
+        _key("variant"),
+        pa.field("success", pa.bool_()),
+        pa.field("terminated", pa.bool_()),
+        pa.field("truncated", pa.bool_()),
+        pa.field("reward", pa.float64()),
+        pa.field("states", pa.list_(pa.string())),  # one JSON object a state, steps + 1 of them; the world defines it
+        pa.field("events", pa.list_(_STEP_EVENT)),
+        _text("intervention"),  # JSON: name and parameters; CF only
+        pa.field("mask", pa.list_(_MASK_BOX)),  # pixels of the frame that NoCue hides
+    ),
+    "frames": _schema(
+        _key("group_id"),
+        _key("variant"),
+        _key("step", pa.int32()),
+        _key("image_id"),
+    ),
+    "gate_results": _schema(
+        _key("group_id"),
+        _key("variant"),
+        _key("gate"),
+        _key("passed", pa.bool_()),
+        _text("detail"),
+    ),
+    "images": _schema(
+        _key("image_id"),
+        _key("width", pa.int32()),
+        _key("height", pa.int32()),
+        _key("png", pa.binary()),
+        _key("png_sha256"),
+    ),
+    # --- the exam: what a model may see, and what only the audit may ------------------------------------------------
+    "items": _schema(
+        _key("uid"),
+        _key("task"),
+        _key("prompt"),
+        _key("image_ids", pa.list_(pa.string())),
+        _key("answer_format"),
+        _key("max_tokens", pa.int32()),
+    ),
+    "answers": _schema(
+        _key("uid"),
+        _key("task"),
+        _key("world"),
+        _key("env"),
+        _key("env_id"),
+        _key("group_id"),
+        _text("variant"),
+        _text("temporal"),
+        _text("visual"),
+        _text("framing"),
+        _text("representation"),
+        _text("condition"),  # A: true, shuffle, mask; E: the role of the checkpoint (identity_short, status_late_post_drop)
+        _key("gold"),
+        _text("companion_of"),
+        _text("reference_group_id"),
+        pa.field("steps", pa.list_(pa.int32())),  # the steps of the trajectory that the item shows, in display order
+        pa.field("options", pa.list_(pa.string())),  # A: what stands at each displayed letter
+    ),
+    # --- inference to numbers ---------------------------------------------------------------------------------------
+    "responses": _schema(
+        _key("uid"),
+        _key("judge"),
+        _key("replicate", pa.int32()),
+        _key("status"),
+        _text("text"),
+        _text("reasoning"),
+        _text("finish_reason"),
+        _text("requested"),  # JSON: the parameters asked for
+        _text("effective"),  # JSON: the parameters really sent
+        pa.field("input_tokens", pa.int64()),
+        pa.field("output_tokens", pa.int64()),
+        pa.field("latency_ms", pa.float64()),
+        _text("error"),
+        _text("request_sha256"),
+        _text("server"),
+        pa.field("p_success", pa.float64()),  # from token log-probabilities, where a server offers them
+    ),
+    "parsed": _schema(
+        _key("uid"),
+        _key("judge"),
+        _key("replicate", pa.int32()),
+        _key("parse_mode"),
+        _text("value"),
+        _text("span"),
+        _text("recovery"),  # what had to be done to read the answer; null for a strict parse
+        _text("reason"),  # why nothing could be read; null otherwise
+    ),
+    "scores": _schema(
+        _key("uid"),
+        _key("judge"),
+        _key("replicate", pa.int32()),
+        _key("status"),
+        pa.field("score", pa.float64()),
+        pa.field("correct", pa.bool_()),
+        _text("failure"),
+        _text("components"),  # JSON: component scores, where a task has them
+    ),
+    "metrics": _schema(
+        _key("judge"),
+        _key("world"),
+        _key("task"),
+        _text("representation"),
+        _key("slice"),
+        _key("metric"),
+        pa.field("value", pa.float64()),
+        pa.field("n_planned", pa.int64()),
+        pa.field("n_ok", pa.int64()),
+        pa.field("n_groups", pa.int64()),
+        pa.field("ci_low", pa.float64()),
+        pa.field("ci_high", pa.float64()),
+        _text("ci_method"),
+        _text("flag"),
+        _text("reason"),
+    ),
+}
+
+UNIQUE_KEYS: dict[str, tuple[str, ...]] = {
+    "groups": ("group_id",),
+    "trajectories": ("group_id", "variant"),
+    "frames": ("group_id", "variant", "step"),
+    "gate_results": ("group_id", "variant", "gate"),
+    "images": ("image_id",),
+    "items": ("uid",),
+    "answers": ("uid",),
+    "responses": ("uid", "judge", "replicate"),
+    "parsed": ("uid", "judge", "replicate"),
+    "scores": ("uid", "judge", "replicate"),
+    "metrics": ("judge", "world", "task", "representation", "slice", "metric"),
+}
+
+
+def conform(table: str, rows: pa.Table | Iterable[Mapping[str, Any]]) -> pa.Table:
+    """`rows` as an Arrow table with exactly the schema of `table`.
+
+    Raises TableError where a column is missing or unknown, a value has the wrong type, or a non-nullable value is null.
+    """
+    try:
+        schema = SCHEMAS[table]
+    except KeyError:
+        raise TableError(f"no table is named {table!r}; there are {', '.join(SCHEMAS)}") from None
+    try:
+        if isinstance(rows, pa.Table):
+            unknown = sorted(set(rows.column_names) - set(schema.names))
+            if unknown:
+                raise TableError(f"table {table!r} has no column {', '.join(unknown)}")
+            missing = [name for name in schema.names if name not in rows.column_names]
+            for name in missing:
+                rows = rows.append_column(name, pa.nulls(len(rows), schema.field(name).type))
+            result = rows.select(schema.names).cast(schema)
+        else:
+            rows = list(rows)
+            known = set(schema.names)
+            for row in rows:
+                if not known.issuperset(row):
+                    raise TableError(f"table {table!r} has no column {', '.join(sorted(set(row) - known))}")
+            result = pa.Table.from_pylist(rows, schema=schema)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise TableError(f"rows do not fit table {table!r}: {error}") from error
+    for field in schema:
+        if not field.nullable and result.column(field.name).null_count:
+            raise TableError(f"table {table!r}: column {field.name!r} may not be null")
+    return result
+
+
+def check_unique(table: str, rows: pa.Table) -> None:
+    """TableError naming the first repeated key, for tables that have one."""
+    keys = UNIQUE_KEYS.get(table)
+    if not keys or len(rows) < 2:
+        return
+    counts = rows.group_by(list(keys)).aggregate([([], "count_all")])
+    repeated = counts.filter(pa.compute.greater(counts["count_all"], 1))
+    if len(repeated):
+        first = {key: repeated[key][0].as_py() for key in keys}
+        raise TableError(f"table {table!r}: {len(repeated)} keys occur twice, the first is {first}")

@@ -1,0 +1,1 @@
+"""One package a stage or subject. Domain modules import no Prefect."""

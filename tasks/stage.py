@@ -1,0 +1,183 @@
+"""The one helper that makes a domain function a cached stage.
+
+A stage is a name, a version and a function `(inputs, config, writer) -> None`. `produce` computes its key, returns the
+committed artifact where there is one, and otherwise runs the function and commits what it wrote. `Runner` does the
+same for many shards: each is a Prefect task run whose body is handed to a pool of processes.
+
+    ROLLOUTS = Stage("rollouts", 1, rollouts)
+
+    with Runner(location, processes=2) as runner:
+        refs = runner.map(ROLLOUTS, {"doorkey": ({"env": "doorkey", "seed": 7}, {}), ...})
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from typing import Any
+
+from storage import Artifact, Store, artifact_key
+from storage.store import ArtifactWriter
+from tasks.errors import StageFailed, WorldauditError
+
+Config = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """The name of an artifact: small, plain, and what travels between tasks instead of data."""
+
+    stage: str
+    key: str
+
+
+class Inputs(dict[str, Artifact]):
+    """The input artifacts of a shard by role. A role may carry a shard's name after a dot: `frames.doorkey`."""
+
+    def all(self, role: str) -> dict[str, Artifact]:
+        """Every shard that plays `role`, by shard name, in name order."""
+        prefix = role + "."
+        return {name.removeprefix(prefix): self[name] for name in sorted(self) if name.startswith(prefix)}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """`version` is raised whenever `run` would write something else for the same inputs and configuration."""
+
+    name: str
+    version: int
+    run: Callable[[Inputs, Config, ArtifactWriter], None] = field(compare=False)
+
+    def key(self, config: Config, inputs: Mapping[str, Ref]) -> str:
+        return artifact_key(self.name, self.version, config, {role: ref.key for role, ref in inputs.items()})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one shard."""
+
+    ref: Ref
+    shard: str
+    reused: bool
+    seconds: float
+    rows: dict[str, int]
+
+
+def produce(
+    location: str, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref], refresh: bool = False
+) -> Outcome:
+    """The artifact of one shard: the committed one, or a new one. Runs in any process; needs no Prefect.
+
+    Raises ArtifactError where an input is missing or broken, and whatever the stage's function raises; nothing is
+    committed then.
+    """
+    started = time.perf_counter()
+    store = Store(location)
+    key = stage.key(config, inputs)
+    found = None if refresh else store.find(stage.name, key)
+    reused = found is not None
+    if found is None:
+        opened = Inputs({role: store.get(ref.stage, ref.key) for role, ref in inputs.items()})
+        writer = store.writer(stage.name, key)
+        stage.run(opened, config, writer)
+        found = writer.commit(stage.version, config, {role: ref.key for role, ref in inputs.items()})
+    return Outcome(Ref(stage.name, key), shard, reused, time.perf_counter() - started, found.manifest["rows"])
+
+
+Shards = Mapping[str, tuple[Config, Mapping[str, Ref]]]
+
+
+class Runner:
+    """Runs shards in a pool of processes, through Prefect where a flow is running, and remembers every outcome.
+
+    `refresh` names stages to recompute even where their artifact exists. `on_outcome` is told of each shard as it ends.
+    A failed shard does not stop its siblings: the others finish, then StageFailed names all that failed.
+    """
+
+    def __init__(
+        self,
+        location: str,
+        processes: int = 1,
+        refresh: Iterable[str] = (),
+        on_outcome: Callable[[Outcome], None] | None = None,
+    ):
+        self.location = location
+        self.processes = processes
+        self.refresh = frozenset(refresh)
+        self.on_outcome = on_outcome
+        self.outcomes: list[Outcome] = []
+        self.failures: dict[str, str] = {}
+        self._pool: Executor | None = None
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    @property
+    def pool(self) -> Executor:
+        """Started on first use, so that a run that reuses everything starts no process. Spawned rather than forked:
+        the parent has threads."""
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.processes, mp_context=multiprocessing.get_context("spawn"))
+        return self._pool
+
+    def one(self, stage: Stage, config: Config, inputs: Mapping[str, Ref], shard: str = "all") -> Ref:
+        return self.map(stage, {shard: (config, inputs)})[shard]
+
+    def map(self, stage: Stage, shards: Shards) -> dict[str, Ref]:
+        """Every shard's artifact, by shard name. Raises StageFailed after the others are done."""
+        results: dict[str, Outcome | Exception] = dict(self._dispatch(stage, shards))
+        failed = {name: result for name, result in results.items() if isinstance(result, Exception)}
+        for name, error in failed.items():
+            self.failures[f"{stage.name}[{name}]"] = str(error) or type(error).__name__
+        if failed:
+            lines = [f"{stage.name}[{name}]: {error or type(error).__name__}" for name, error in failed.items()]
+            first = next(iter(failed.values()))
+            kind = type(first) if len(failed) == 1 and isinstance(first, WorldauditError) else StageFailed
+            raise kind("\n".join(lines)) from first
+        return {name: result.ref for name, result in results.items() if isinstance(result, Outcome)}
+
+    def _dispatch(self, stage: Stage, shards: Shards) -> Iterable[tuple[str, Outcome | Exception]]:
+        from tasks.prefect_task import in_flow, submit
+
+        call = submit if in_flow() else _call
+        waiting = {name: call(self, stage, name, config, inputs) for name, (config, inputs) in shards.items()}
+        for name, result in waiting.items():
+            try:
+                outcome = result()
+            except Exception as error:
+                yield name, error
+            else:
+                self.outcomes.append(outcome)
+                if self.on_outcome:
+                    self.on_outcome(outcome)
+                yield name, outcome
+
+    def compute(self, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref]) -> Outcome:
+        """One shard: looked up here, computed in the pool."""
+        refresh = stage.name in self.refresh
+        if not refresh and Store(self.location).find(stage.name, stage.key(config, inputs)):
+            return produce(self.location, stage, shard, config, inputs)
+        try:
+            return self.pool.submit(produce, self.location, stage, shard, config, inputs, refresh).result()
+        except BrokenProcessPool as error:
+            self._pool = None
+            raise StageFailed(f"{stage.name}[{shard}]: its process died (out of memory?); run again to resume") from error
+
+
+def _call(
+    runner: Runner, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref]
+) -> Callable[[], Outcome]:
+    """Without Prefect: submit to the pool now, collect later."""
+    refresh = stage.name in runner.refresh
+    if runner.processes == 0:  # in this process, for tests and profiling
+        return lambda: produce(runner.location, stage, shard, config, inputs, refresh)
+    future = runner.pool.submit(produce, runner.location, stage, shard, config, inputs, refresh)
+    return future.result
