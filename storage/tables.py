@@ -99,7 +99,9 @@ SCHEMAS: dict[str, pa.Schema] = {
         _text("visual"),
         _text("framing"),
         _text("representation"),
-        _text("condition"),  # A: true, shuffle, mask; E: the role of the checkpoint (identity_short, status_late_post_drop)
+        _text(
+            "condition"
+        ),  # A: true, shuffle, mask; E: the role of the checkpoint (identity_short, status_late_post_drop)
         _key("gold"),
         _text("companion_of"),
         _text("reference_group_id"),

@@ -46,14 +46,19 @@ class Inputs(dict[str, Artifact]):
 
 @dataclass(frozen=True)
 class Stage:
-    """`version` is raised whenever `run` would write something else for the same inputs and configuration."""
+    """`version` is raised whenever `run` would write something else for the same inputs and configuration.
+
+    `keyed` picks the part of the configuration that decides what `run` writes; how fast it may work is not part of it.
+    """
 
     name: str
     version: int
     run: Callable[[Inputs, Config, ArtifactWriter], None] = field(compare=False)
+    keyed: Callable[[Config], Config] = field(default=dict, compare=False)
 
     def key(self, config: Config, inputs: Mapping[str, Ref]) -> str:
-        return artifact_key(self.name, self.version, config, {role: ref.key for role, ref in inputs.items()})
+        keys = {role: ref.key for role, ref in inputs.items()}
+        return artifact_key(self.name, self.version, self.keyed(config), keys)
 
 
 @dataclass(frozen=True)
@@ -169,12 +174,12 @@ class Runner:
             return self.pool.submit(produce, self.location, stage, shard, config, inputs, refresh).result()
         except BrokenProcessPool as error:
             self._pool = None
-            raise StageFailed(f"{stage.name}[{shard}]: its process died (out of memory?); run again to resume") from error
+            raise StageFailed(
+                f"{stage.name}[{shard}]: its process died (out of memory?); run again to resume"
+            ) from error
 
 
-def _call(
-    runner: Runner, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref]
-) -> Callable[[], Outcome]:
+def _call(runner: Runner, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref]) -> Callable[[], Outcome]:
     """Without Prefect: submit to the pool now, collect later."""
     refresh = stage.name in runner.refresh
     if runner.processes == 0:  # in this process, for tests and profiling

@@ -1,0 +1,71 @@
+"""Simulators and their environments.
+
+An environment is a class in a file of its own under `worlds/<world>/`; putting the file there is all that it takes to
+add one. Environments from outside the project come by entry point (group `worldaudit.environments`), or by `register`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import importlib.metadata
+import inspect
+import pkgutil
+from types import ModuleType
+
+from tasks.errors import BadInput
+from tasks.worlds.base import Environment
+
+WORLDS = ("minigrid", "miniworld")
+_REGISTERED: dict[str, type[Environment]] = {}
+
+
+def register(environment: type[Environment]) -> type[Environment]:
+    """Make an environment class known by its name; usable as a decorator."""
+    _REGISTERED[environment.name] = environment
+    return environment
+
+
+@functools.cache
+def _built_in(world: str) -> dict[str, type[Environment]]:
+    try:
+        package = importlib.import_module(f"tasks.worlds.{world}")
+    except ModuleNotFoundError:
+        return {}
+    found: dict[str, type[Environment]] = {}
+    for info in pkgutil.iter_modules(package.__path__):
+        found |= _classes(importlib.import_module(f"{package.__name__}.{info.name}"))
+    return found
+
+
+def _classes(module: ModuleType) -> dict[str, type[Environment]]:
+    return {
+        cls.name: cls
+        for _, cls in inspect.getmembers(module, inspect.isclass)
+        if issubclass(cls, Environment) and not inspect.isabstract(cls) and cls.__module__ == module.__name__
+    }
+
+
+@functools.cache
+def _from_entry_points() -> dict[str, type[Environment]]:
+    entries = importlib.metadata.entry_points(group="worldaudit.environments")
+    return {entry.name: entry.load() for entry in entries}
+
+
+def environments(world: str) -> dict[str, type[Environment]]:
+    """Every environment of a world by name. Raises BadInput for a world that there is not."""
+    if world not in WORLDS:
+        raise BadInput(f"unknown world {world!r}; there are {', '.join(WORLDS)}")
+    others = {**_from_entry_points(), **_REGISTERED}
+    return _built_in(world) | {name: cls for name, cls in others.items() if cls.world == world}
+
+
+def environment(world: str, name: str, env_id: str | None = None) -> Environment:
+    """An environment by name, in one of its configurations. Raises BadInput, naming what there is."""
+    known = environments(world)
+    if name not in known:
+        close = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise BadInput(f"unknown {world} environment {name!r}; {hint}there are {', '.join(sorted(known))}")
+    return known[name](env_id)

@@ -1,0 +1,192 @@
+"""What a world offers to the stages: environments with planners, maskable cues, counterfactuals and a witness.
+
+Stages know environments only through these types. A world (minigrid, miniworld, ...) is a package that implements
+them; an environment is one file of that package.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+Json = dict[str, Any]
+Pixels = np.ndarray  # (height, width, 3) uint8, RGB
+
+
+class Rejected(Exception):
+    """A seed that cannot give a clean group; the message is the reason that its row records."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened on the way into state `step` (state 0 is the start)."""
+
+    step: int
+    name: str
+
+
+@dataclass(frozen=True)
+class MaskBox:
+    """Pixels of the frame at `step` that NoCue hides."""
+
+    step: int
+    left: int
+    top: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """A change of the world at t = 0. `parameters` is plain JSON and enough to apply it in a fresh simulator."""
+
+    name: str
+    parameters: Json
+
+    def to_json(self) -> Json:
+        return {"name": self.name, "parameters": self.parameters}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Intervention:
+        return cls(value["name"], value["parameters"])
+
+
+@dataclass
+class Trace:
+    """One execution: `len(actions) + 1` states and the simulator's own verdict.
+
+    `states` are the world's own state records; `Environment.encode` makes JSON of them.
+    """
+
+    mission: str
+    actions: list[str]
+    states: list[Any]
+    success: bool
+    terminated: bool
+    truncated: bool
+    reward: float
+    intervention: Intervention | None = None
+    events: list[Event] = field(default_factory=list)
+
+
+class Witness(abc.ABC):
+    """A trajectory executed again in a fresh simulator, by the simulator's own means, for the gates to question."""
+
+    trace: Trace
+
+    @abc.abstractmethod
+    def states(self) -> list[Json]:
+        """Every state as the fresh simulator gives it, in the form that the `trajectories` table stores."""
+
+    @abc.abstractmethod
+    def invalid_state(self, state: Json) -> str | None:
+        """Why a stored state is not one that the world can be in; None where it is valid (gate E2)."""
+
+    @abc.abstractmethod
+    def misread(self, step: int, pixels: Pixels, masked: Sequence[MaskBox]) -> str | None:
+        """Why the frame does not show the state at `step` outside the masked boxes; None where it does (gate E2)."""
+
+    @abc.abstractmethod
+    def faces_target(self, step: int) -> bool:
+        """Whether the agent faces, touches or uses the NoCue target in the state at `step` (gate D5)."""
+
+    @abc.abstractmethod
+    def target_boxes(self, step: int) -> list[MaskBox]:
+        """Where the frame at `step` shows the NoCue target; empty where it is out of sight (gate N1)."""
+
+
+class Environment(abc.ABC):
+    """One environment: its mission, causal chain, NoCue target and counterfactuals (paper 1, Tables 6 and 7).
+
+    Concrete classes live one a file and are found by `tasks.worlds`. `env_id` picks a configuration (size, layout) of
+    the environment; `default_id` is the base profile's.
+    """
+
+    world: ClassVar[str]
+    name: ClassVar[str]
+    default_id: ClassVar[str]
+    causal_chain: ClassVar[tuple[str, ...]]  # events that a success must show, in this order (gate E1)
+    nocue_target: ClassVar[str]  # in words
+    nocue_budget: ClassVar[int]  # most frames that may be masked (Table 7)
+    frame_size: ClassVar[tuple[int, int]]  # width, height in pixels
+    nocue_alignment: ClassVar[float] = 0.70  # least mean IoU of mask and target (Table 7)
+
+    def __init__(self, env_id: str | None = None):
+        self.env_id = env_id or self.default_id
+
+    @abc.abstractmethod
+    def rollout(self, seed: int) -> Trace:
+        """A successful Full trajectory from the planner. Raises Rejected."""
+
+    @abc.abstractmethod
+    def nocue(self, full: Trace) -> list[MaskBox]:
+        """The boxes that NoCue masks. Raises Rejected where there is nothing to mask within the budget."""
+
+    @abc.abstractmethod
+    def counterfactual(self, seed: int, full: Trace) -> Trace:
+        """The same actions after an intervention at t = 0; must fail for the declared reason. Raises Rejected."""
+
+    @abc.abstractmethod
+    def why_failed(self, full: Trace, cf: Trace) -> str | None:
+        """None where `cf` fails because of its declared intervention; else what is wrong (gate CF1)."""
+
+    @abc.abstractmethod
+    def allowed_divergence(self, full: Trace, cf: Trace) -> str | None:
+        """None where `cf` differs from `full` only as its intervention makes it; else what is wrong (gate D6)."""
+
+    @abc.abstractmethod
+    def events(self, states: Sequence[Any]) -> list[Event]:
+        """What happened, read off the states."""
+
+    @abc.abstractmethod
+    def encode(self, state: Any) -> Json:
+        """A state as plain JSON (no numpy types)."""
+
+    @abc.abstractmethod
+    def decode(self, state: Json) -> Any:
+        """The inverse of `encode`."""
+
+    @abc.abstractmethod
+    def frames(self, seed: int, trace: Trace) -> Iterator[Pixels]:
+        """The frame of every state, unmasked."""
+
+    @abc.abstractmethod
+    def hide(self, frame: Pixels, boxes: Sequence[MaskBox]) -> Pixels:
+        """A copy of `frame` with the boxes masked, as NoCue shows it."""
+
+    @abc.abstractmethod
+    def branches(self, seed: int, actions: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, Branch]]:
+        """What each action of the world would lead to in the Full trajectory's state at each of `steps`."""
+
+    @abc.abstractmethod
+    def witness(
+        self, seed: int, actions: Sequence[str], intervention: Intervention | None, full: Trace | None = None
+    ) -> Witness:
+        """The actions in a fresh simulator."""
+
+    @abc.abstractmethod
+    def contradicts(self, state: Any, action: str, after: Any) -> bool:
+        """Whether what the frame of `after` shows cannot follow from what the frame of `state` shows under `action`,
+        to one who knows the rules and sees only the two frames (Task A's distractors must)."""
+
+    def chain_in_order(self, events: Sequence[Event]) -> str | None:
+        """None where the causal chain's events occur in order; else the first one missing (gate E1)."""
+        at = -1
+        for name in self.causal_chain:
+            later = [event.step for event in events if event.name == name and event.step > at]
+            if not later:
+                return f"{name} does not occur after step {max(at, 0)}"
+            at = min(later)
+        return None
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A successor of a state: the state and its frame."""
+
+    state: Any
+    pixels: Pixels

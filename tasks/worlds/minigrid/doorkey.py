@@ -1,0 +1,35 @@
+"""DoorKey: use the key to open the door and then get to the goal.
+
+Causal chain  pick up the key -> open the door -> reach the goal
+Success       the agent stands on the goal
+NoCue         the key, before it is first faced (at most 5 frames)
+CF            the goal is moved off the path, or removed
+"""
+
+from __future__ import annotations
+
+from tasks.worlds.minigrid.environment import MiniGridEnvironment, relocate, remove
+from tasks.worlds.minigrid.planner import Planner, places_of
+
+
+class DoorKey(MiniGridEnvironment):
+    name = "doorkey"
+    default_id = "MiniGrid-DoorKey-8x8-v0"
+    causal_chain = ("pickup key", "open door", "reach goal")
+    final_event = "reach goal"
+    nocue_target = "the key"
+    nocue_budget = 5
+
+    def plan(self, planner: Planner) -> None:
+        planner.face(planner.find("key"))
+        planner.do("pickup")
+        planner.face(planner.find("door"))
+        planner.do("toggle")
+        planner.reach(planner.find("goal"))
+
+    def targets(self, states):
+        return places_of(states[0], "key")
+
+    def interventions(self, full):
+        (goal,) = places_of(full.states[0], "goal")
+        return [("relocate goal", lambda: relocate(full, goal)), ("remove goal", lambda: remove(full, goal))]
