@@ -1,0 +1,23 @@
+"""Judges: hosted APIs, vLLM, embedded baselines, any Python callable. See docs/judges.md."""
+
+from tasks.inference.config import JudgeSpec, embedded, load_judges, parse_judge, resolve
+from tasks.inference.judges import EMBEDDED
+from tasks.inference.message import Judge, Message, Png, Text
+from tasks.inference.stage import INFERENCE, forget, journal_state, stage_config
+
+__all__ = [
+    "EMBEDDED",
+    "INFERENCE",
+    "Judge",
+    "JudgeSpec",
+    "Message",
+    "Png",
+    "Text",
+    "embedded",
+    "forget",
+    "journal_state",
+    "load_judges",
+    "parse_judge",
+    "resolve",
+    "stage_config",
+]

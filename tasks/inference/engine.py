@@ -1,0 +1,180 @@
+"""Asks a judge whatever is missing, with so many questions in flight, and makes every answer durable as it lands."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from tasks.inference.config import JudgeSpec
+from tasks.inference.exam import Question, as_json, message_of
+from tasks.inference.journal import Journal
+from tasks.inference.message import Message, Pictures
+from tasks.inference.progress import Progress
+
+Status = Literal["ok", "truncated", "refused", "api_error"]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for one question. `text` is what the judge said to us, `reasoning` what it said to itself."""
+
+    status: Status
+    text: str | None = None
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_ms: float | None = None
+    error: str | None = None
+    server: str | None = None
+    p_success: float | None = None
+    seeded: bool | None = None  # whether the server says that it honors a seed
+
+
+class Stopped(Exception):
+    """The run cannot or may not go on; unsent questions stay pending.
+
+    `culprit` is the question that the server died of, where there is one: it counts as failed. `abort` ends what is in
+    flight as well; without it those answers are still awaited, since they are paid for.
+    """
+
+    def __init__(self, reason: str, culprit: str | None = None, abort: bool = True, bad_input: bool = False):
+        super().__init__(reason)
+        self.culprit, self.abort, self.bad_input = culprit, abort, bad_input
+
+
+class Backend(Protocol):
+    """One judge, open for questions."""
+
+    async def ask(self, question: Question, message: Message) -> Reply:
+        """An answer, or a Reply that says why there is none. Stopped where no further question makes sense."""
+        ...
+
+
+def row_of(question: Question, replicate: int, reply: Reply) -> dict[str, Any]:
+    """A row of the table `responses`, less the judge's name."""
+    effective = dict(question.effective)
+    if reply.seeded is not None:
+        effective["seeded"] = reply.seeded
+    return {
+        "uid": question.uid,
+        "replicate": replicate,
+        "status": reply.status,
+        "text": reply.text,
+        "reasoning": reply.reasoning,
+        "finish_reason": reply.finish_reason,
+        "requested": as_json(question.requested),
+        "effective": as_json(effective),
+        "input_tokens": reply.input_tokens,
+        "output_tokens": reply.output_tokens,
+        "latency_ms": reply.latency_ms,
+        "error": reply.error,
+        "request_sha256": question.sha256,
+        "server": reply.server,
+        "p_success": reply.p_success,
+    }
+
+
+def cost_of(spec: JudgeSpec, input_tokens: int | None, output_tokens: int | None, images: int) -> float:
+    """In the currency of the judge's prices; 0 without prices."""
+    if spec.prices is None:
+        return 0.0
+    tokens = (input_tokens or 0) * spec.prices.input + (output_tokens or 0) * spec.prices.output
+    return tokens / 1e6 + images * spec.prices.image
+
+
+async def ask_all(
+    backend: Backend,
+    spec: JudgeSpec,
+    journal: Journal,
+    missing: Iterable[tuple[Question, int]],
+    pictures: Pictures,
+    progress: Progress,
+) -> Stopped | None:
+    """Ask every missing (question, replicate). Returns why it stopped early, or None when everything was asked.
+
+    Raises StoreError where answers can no longer be made durable: better none than lost ones.
+    """
+    source: Iterator[tuple[Question, int]] = iter(missing)
+    stopping: list[Stopped] = []
+
+    async def one(question: Question, replicate: int) -> None:
+        progress.in_flight += 1
+        try:
+            reply = await backend.ask(question, message_of(question, pictures))
+        finally:
+            progress.in_flight -= 1
+        await journal.append(row_of(question, replicate, reply))
+        count(progress, spec, question, reply)
+
+    async def worker() -> None:
+        for question, replicate in source:
+            if stopping:
+                return
+            if spec.limits.budget is not None:
+                _check_budget(spec, progress, question)
+            await one(question, replicate)
+
+    async def ticker() -> None:
+        while True:
+            await asyncio.sleep(0.2)
+            progress.show()
+
+    tick = asyncio.create_task(ticker())
+    workers = {asyncio.create_task(worker()) for _ in range(spec.concurrency)}
+    try:
+        running = set(workers)
+        while running:
+            ended, running = await asyncio.wait(running, return_when=asyncio.FIRST_EXCEPTION)
+            for task in ended:
+                error = task.exception()
+                if error is None:
+                    continue
+                if not isinstance(error, Stopped):
+                    raise error
+                stopping.append(error)
+                if error.abort:
+                    for other in running:
+                        other.cancel()
+                    await asyncio.gather(*running, return_exceptions=True)
+                    running = set()
+    finally:
+        tick.cancel()
+        for task in workers:
+            task.cancel()
+        await asyncio.gather(*workers, tick, return_exceptions=True)
+        with contextlib.suppress(OSError):
+            progress.show(last=True)
+    return stopping[0] if stopping else None
+
+
+def count(progress: Progress, spec: JudgeSpec, question: Question, reply: Reply) -> None:
+    """One landed reply, for the eye and for the budget."""
+    if reply.status == "api_error":
+        progress.failed += 1
+        progress.first_failure(question.uid, reply.error or "no reason given")
+    else:
+        progress.done += 1
+        progress.truncated += reply.status == "truncated"
+        progress.refused += reply.status == "refused"
+    progress.input_tokens += reply.input_tokens or 0
+    progress.output_tokens += reply.output_tokens or 0
+    sent = len(question.image_ids) if reply.status != "api_error" else 0
+    progress.cost += cost_of(spec, reply.input_tokens, reply.output_tokens, sent)
+
+
+def _check_budget(spec: JudgeSpec, progress: Progress, question: Question) -> None:
+    """Stopped before a question that could cost more than what is left, counting what is in flight at its dearest."""
+    assert spec.limits.budget is not None and spec.prices is not None
+    dearest = cost_of(
+        spec, question.input_tokens, int(question.requested.get("max_tokens") or 0), len(question.image_ids)
+    )
+    if progress.cost + dearest * (progress.in_flight + 1) > spec.limits.budget:
+        raise Stopped(
+            f"the budget of {spec.limits.budget:g} {spec.prices.currency} would be passed "
+            f"({progress.cost:.4f} spent, the next answer may cost {dearest:.4f})",
+            abort=False,
+        )

@@ -1,0 +1,101 @@
+"""Judges that are Python: the embedded ones and any callable by entry point, in this process or in a few of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import importlib
+import inspect
+import multiprocessing
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+
+from tasks.errors import BadInput
+from tasks.inference.config import JudgeSpec
+from tasks.inference.engine import Reply, Stopped
+from tasks.inference.exam import Question
+from tasks.inference.judges import make
+from tasks.inference.message import Message
+
+
+@functools.cache
+def load(api: str, name: str, seed: int) -> Callable[[Message], Any]:
+    """The function that answers. BadInput where an entry point leads nowhere."""
+    if api == "embedded":
+        return make(name, seed).answer
+    module, _, attribute = name.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise BadInput(f"entry_point {name!r} cannot be loaded: {error}") from error
+    if inspect.isclass(found):
+        found = found()
+    answer = getattr(found, "answer", found)
+    if not callable(answer):
+        raise BadInput(f"entry_point {name!r} is neither callable nor has a method answer(message)")
+    return answer
+
+
+def _answer(api: str, name: str, seed: int, message: Message) -> Any:
+    return load(api, name, seed)(message)
+
+
+class LocalBackend:
+    """A context manager. An exception of the judge is that item's api_error; too many in a row stop the run."""
+
+    def __init__(self, spec: JudgeSpec):
+        self.spec = spec
+        self.name = spec.model if spec.api == "embedded" else spec.entry_point or ""
+        self.seed = spec.decoding.seed or 0
+        self.failures: list[str] = []
+        self._pool: Executor | None = None
+        self._coroutine = False
+
+    async def __aenter__(self) -> LocalBackend:
+        try:
+            self._coroutine = inspect.iscoroutinefunction(load(self.spec.api, self.name, self.seed))
+        except ImportError as error:
+            raise BadInput(f"judge {self.name!r} cannot be loaded: {error}") from error
+        if self.spec.limits.processes > 1:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.spec.limits.processes, mp_context=context)
+        elif self.spec.api == "python":  # a callable may wait for something; the loop must not
+            self._pool = ThreadPoolExecutor(self.spec.concurrency)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    async def ask(self, question: Question, message: Message) -> Reply:
+        started = time.perf_counter()
+        call = functools.partial(_answer, self.spec.api, self.name, self.seed, message)
+        try:
+            if self._coroutine:
+                text = await asyncio.wait_for(call(), self.spec.limits.deadline_s)
+            elif self._pool is not None:
+                future = asyncio.get_running_loop().run_in_executor(self._pool, call)
+                text = await asyncio.wait_for(future, self.spec.limits.deadline_s)
+            else:
+                text = call()
+                await asyncio.sleep(0)
+            if not isinstance(text, str):
+                raise TypeError(f"answered {type(text).__name__}, not str")
+        except Exception as error:
+            self.failures.append(question.uid)
+            reason = f"{type(error).__name__}: {error}"[:500]
+            if len(self.failures) >= self.spec.limits.breaker:
+                raise Stopped(
+                    f"{self.name} failed at {len(self.failures)} items in a row, the first is {self.failures[0]} "
+                    f"({reason})",
+                    culprit=self.failures[0],
+                ) from error
+            return Reply("api_error", error=reason, server="local")
+        self.failures.clear()
+        # An embedded judge's row holds nothing that a second run would write otherwise.
+        latency = None if self.spec.api == "embedded" else (time.perf_counter() - started) * 1000
+        return Reply("ok", text=text, finish_reason="stop", latency_ms=latency, server="local")

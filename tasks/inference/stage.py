@@ -1,0 +1,177 @@
+"""The inference stage: one judge's answers to one release.
+
+    inputs  {"release": an artifact with the tables items and images}
+    config  {"judge": name, "spec": JudgeSpec.model_dump(mode="json")}
+    writes  responses: one row a (uid, judge, replicate), all of them planned
+
+It reads `items` and `images` and can read nothing else. Answers are in the journal as soon as they land, so that a run
+that dies or stops costs at most what was in flight; the artifact is committed when every question has been asked. While
+questions are pending nothing is committed, and the same command asks them alone. Questions that ended `api_error` are
+asked again by whatever runs the stage again.
+
+A run that could not finish may still be looked at: with `snapshot` (the value of `journal_state`) in the configuration
+the stage asks nothing and writes what there is, the rest as `pending`. The state is part of that artifact's key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections.abc import Coroutine, Iterator
+from typing import Any
+
+from storage import Artifact, Store, StoreError, canonical_json, digest
+from storage.store import ArtifactWriter
+from tasks.errors import BadInput, StageFailed
+from tasks.inference.config import JudgeSpec
+from tasks.inference.engine import Backend, ask_all
+from tasks.inference.exam import Question, jobs, journal_key, questions
+from tasks.inference.journal import Journal, Row
+from tasks.inference.local import LocalBackend
+from tasks.inference.message import Pictures
+from tasks.inference.progress import Progress
+from tasks.stage import Config, Inputs, Stage
+
+RELEASE_TABLES = ("items", "images")
+BATCH_ROWS = 1000
+
+
+def stage_config(name: str, spec: JudgeSpec, snapshot: str | None = None) -> Config:
+    """The stage's configuration for a judge."""
+    config: Config = {"judge": name, "spec": spec.model_dump(mode="json")}
+    return config | ({"snapshot": snapshot} if snapshot else {})
+
+
+def keyed(config: Config) -> Config:
+    """What the key covers: the name, what decides the answers, and for a snapshot how far the run had come."""
+    spec = JudgeSpec.model_validate(config["spec"])
+    kept = {"judge": config["judge"], "spec": spec.identity()}
+    return kept | ({"snapshot": config["snapshot"]} if config.get("snapshot") else {})
+
+
+def run(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
+    release = inputs["release"]
+    judge, spec = config["judge"], JudgeSpec.model_validate(config["spec"])
+    journal = Journal(writer.store, journal_key(spec, release.key))
+    with Pictures(release) as pictures:
+        asked = questions(release, spec, pictures)
+        if not config.get("snapshot"):
+            spec.api_key() if spec.hosted else None
+            _wait(_infer(judge, spec, release, journal, asked, pictures, writer))
+    for batch in _batches(rows_of(judge, spec, asked, journal)):
+        writer.add("responses", batch)
+
+
+INFERENCE = Stage("inference", 1, run, keyed)
+
+
+async def _infer(
+    judge: str,
+    spec: JudgeSpec,
+    release: Artifact,
+    journal: Journal,
+    asked: list[Question],
+    pictures: Pictures,
+    writer: ArtifactWriter,
+) -> None:
+    async with journal:
+        answered, failed = states(journal)
+        planned = list(jobs(asked, spec.replicates))
+        missing = [job for job in planned if _key(*job) not in answered]
+        missing.sort(key=lambda job: _key(*job) in failed)  # what failed before may fail again: it waits for the others
+        progress = Progress(judge, len(planned), reused=len(planned) - len(missing))
+        if not missing:
+            return
+        async with open_backend(spec) as backend:
+            stopped = await ask_all(backend, spec, journal, missing, pictures, progress)
+    resume = f"`worldaudit infer {release.key[:12]} --judge {judge}` asks only what is missing"
+    if stopped is not None:
+        failed_now = progress.failed + (stopped.culprit is not None)
+        raise (BadInput if stopped.bad_input else StageFailed)(
+            f"{judge}: {stopped}; {progress.reused + progress.done} of {progress.planned} answered, {failed_now} failed, "
+            f"{progress.planned - progress.reused - progress.done - failed_now} pending; answers are kept: {resume}"
+        )
+    if progress.failed > spec.limits.max_failed * progress.planned:
+        raise StageFailed(
+            f"{judge}: {progress.failed} of {progress.planned} requests failed, more than limits.max_failed = "
+            f"{spec.limits.max_failed:g} allows; the others are kept: {resume}"
+        )
+
+
+def open_backend(spec: JudgeSpec) -> Any:
+    """An async context manager that gives the Backend of a judge."""
+    return LocalBackend(spec)
+
+
+def _key(question: Question, replicate: int) -> tuple[str, int, str]:
+    return question.uid, replicate, question.sha256
+
+
+def states(journal: Journal) -> tuple[dict[tuple[str, int, str], Row], set[tuple[str, int, str]]]:
+    """The answered questions with their rows, and those whose last try ended api_error.
+
+    The first answer counts: a second one, from two writers that could not see each other, never replaces it.
+    """
+    answered: dict[tuple[str, int, str], Row] = {}
+    failed: dict[tuple[str, int, str], Row] = {}
+    for row in journal.rows():
+        key = (row["uid"], row["replicate"], row["request_sha256"])
+        if row["status"] == "api_error":
+            failed[key] = row
+        else:
+            answered.setdefault(key, row)
+    return answered, set(failed) - set(answered)
+
+
+def rows_of(judge: str, spec: JudgeSpec, asked: list[Question], journal: Journal) -> Iterator[Row]:
+    """One row a planned (question, replicate), in the order of the release: the answer, the failure, or `pending`."""
+    found: dict[tuple[str, int, str], Row] = {}
+    for row in journal.rows():
+        key = (row["uid"], row["replicate"], row["request_sha256"])
+        if key not in found or found[key]["status"] == "api_error":
+            found[key] = row
+    for question, replicate in jobs(asked, spec.replicates):
+        pending = {
+            "uid": question.uid,
+            "replicate": replicate,
+            "status": "pending",
+            "requested": canonical_json(question.requested),
+            "request_sha256": question.sha256,
+        }
+        yield {"judge": judge} | found.get(_key(question, replicate), pending)
+
+
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    batch: list[Row] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == BATCH_ROWS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def journal_state(store: Store, release_key: str, spec: JudgeSpec) -> str:
+    """A digest of what a judge has answered so far, for a snapshot's key."""
+    answered, failed = states(Journal(store, journal_key(spec, release_key)))
+    return digest(canonical_json([sorted(map(list, answered)), sorted(map(list, failed))]))[:16]
+
+
+def forget(store: Store, release_key: str, spec: JudgeSpec) -> None:
+    """Drop a judge's answers to a release, so that the next run of the stage (with `refresh`) asks everything again."""
+    Journal(store, journal_key(spec, release_key)).forget()
+
+
+def _wait(work: Coroutine[Any, Any, None]) -> None:
+    """Run `work` in a loop of its own, even where the calling thread has one."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, work).result()
+
+
+__all__ = ["INFERENCE", "Backend", "StoreError", "forget", "journal_state", "stage_config"]
