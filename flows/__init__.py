@@ -1,0 +1,1 @@
+"""Chain the stages; hold no logic of their own. `cli.py` is the command `worldaudit`."""
