@@ -49,6 +49,7 @@ SCHEMAS: dict[str, pa.Schema] = {
     "trajectories": _schema(
         _key("group_id"),
         _key("variant"),
+        pa.field("actions", pa.list_(pa.string())),
         pa.field("success", pa.bool_()),
         pa.field("terminated", pa.bool_()),
         pa.field("truncated", pa.bool_()),
@@ -154,15 +155,57 @@ SCHEMAS: dict[str, pa.Schema] = {
         _text("representation"),
         _key("slice"),
         _key("metric"),
+        _key("protocol"),  # all: what was not read counts against the judge; eligible: only what was read
         pa.field("value", pa.float64()),
-        pa.field("n_planned", pa.int64()),
-        pa.field("n_ok", pa.int64()),
-        pa.field("n_groups", pa.int64()),
+        pa.field("n_planned", pa.int64()),  # items behind the number
+        pa.field("n_ok", pa.int64()),  # of them answered and read
+        pa.field("n_groups", pa.int64()),  # groups in its denominator
+        pa.field("n_envs", pa.int64()),
         pa.field("ci_low", pa.float64()),
         pa.field("ci_high", pa.float64()),
         _text("ci_method"),
+        pa.field("bound_low", pa.float64()),  # the value if everything that was not read had been wrong, or right
+        pa.field("bound_high", pa.float64()),
+        pa.field("boot_low", pa.float64()),  # percentile bootstrap over trajectory groups
+        pa.field("boot_high", pa.float64()),
+        pa.field("env_low", pa.float64()),  # percentile bootstrap over environments
+        pa.field("env_high", pa.float64()),
         _text("flag"),
         _text("reason"),
+    ),
+    "comparisons": _schema(
+        _key("family"),  # what Holm's correction runs over
+        _key("judge"),
+        _key("against"),  # the other judge, representation, probe or condition
+        _key("world"),
+        _key("task"),
+        _text("representation"),
+        _key("slice"),
+        _key("metric"),
+        pa.field("difference", pa.float64()),
+        pa.field("ci_low", pa.float64()),
+        pa.field("ci_high", pa.float64()),
+        _text("ci_method"),
+        pa.field("env_low", pa.float64()),
+        pa.field("env_high", pa.float64()),
+        pa.field("n_pairs", pa.int64()),
+        pa.field("n_groups", pa.int64()),
+        pa.field("only_first", pa.int64()),  # pairs in which only the first, or only the second, is right
+        pa.field("only_second", pa.int64()),
+        pa.field("p_value", pa.float64()),
+        pa.field("p_holm", pa.float64()),
+        _text("test"),
+        _text("reason"),
+    ),
+    "findings": _schema(
+        _key("judge"),
+        _key("world"),
+        _key("task"),
+        _text("representation"),
+        _key("finding"),  # a failure mode or a degenerate regime of paper 1, Appendix A.4
+        _key("verdict"),  # present, absent, undecided
+        _text("evidence"),
+        _text("rule"),
     ),
 }
 
@@ -177,7 +220,9 @@ UNIQUE_KEYS: dict[str, tuple[str, ...]] = {
     "responses": ("uid", "judge", "replicate"),
     "parsed": ("uid", "judge", "replicate"),
     "scores": ("uid", "judge", "replicate"),
-    "metrics": ("judge", "world", "task", "representation", "slice", "metric"),
+    "metrics": ("judge", "world", "task", "representation", "slice", "metric", "protocol"),
+    "comparisons": ("family", "judge", "against", "world", "task", "representation", "slice", "metric"),
+    "findings": ("judge", "world", "task", "representation", "finding"),
 }
 
 

@@ -1,0 +1,51 @@
+"""Frames, storyboards, visual styles, PNG.
+
+Stage `rendering`: the clean frame of every state of every variant of a group, NoCue's masks applied.
+"""
+
+from __future__ import annotations
+
+from storage.store import ArtifactWriter
+from tasks.rendering.png import Picture
+from tasks.stage import Config, Inputs, Stage
+from tasks.trajectories import Group, groups
+from tasks.worlds import environment
+
+
+def render(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
+    """`groups` and `trajectories` -> `frames` and `images`, a group at a time.
+
+    Configuration: world, env, env_id. Raises whatever the world's renderer raises.
+    """
+    world = environment(config["world"], config["env"], config["env_id"])
+    seen: set[str] = set()
+    for group in groups(inputs["variants"], world):
+        pictures, rows = frames_of(group)
+        writer.add("frames", rows)
+        writer.add("images", [picture.row() for picture in pictures if picture.image_id not in seen])
+        seen |= {picture.image_id for picture in pictures}
+
+
+def frames_of(group: Group) -> tuple[list[Picture], list[dict[str, object]]]:
+    """The distinct frames of a group, and which variant shows which at which step."""
+    rows: list[dict[str, object]] = []
+    pictures: dict[str, Picture] = {}
+    full: list[Picture] = []
+    for variant, trace in group.traces.items():
+        if variant == "nocue":
+            shown = list(full)
+            clean = {step: pixels for step, pixels in enumerate(group.world.frames(group.seed, trace))}
+            for step, boxes in group.mask_by_step.items():
+                shown[step] = Picture.of(group.world.hide(clean[step], boxes))
+        else:
+            shown = [Picture.of(pixels) for pixels in group.world.frames(group.seed, trace)]
+            full = full or shown
+        for step, picture in enumerate(shown):
+            pictures.setdefault(picture.image_id, picture)
+            rows.append(
+                {"group_id": group.group_id, "variant": variant, "step": step, "image_id": picture.image_id}
+            )
+    return list(pictures.values()), rows
+
+
+RENDERING = Stage("rendering", 1, render)

@@ -1,0 +1,74 @@
+"""Stage `rollouts`: seeds -> successful Full trajectories by the planner.
+
+Candidate k of an environment has a seed derived from the run's seed and k alone, so that a group is the same whichever
+process makes it and however many come before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from storage import digest
+from storage.store import ArtifactWriter
+from tasks.errors import StageFailed
+from tasks.stage import Config, Inputs, Stage
+from tasks.trajectories import trajectory_row
+from tasks.worlds import environment
+from tasks.worlds.base import Environment, Rejected, Trace
+
+TRIES = 4  # candidates tried for each group that is wanted, before the shard gives up
+
+
+def derived_seed(run_seed: int, env_id: str, candidate: int) -> int:
+    """31 bits out of (run seed, configuration, number of the candidate)."""
+    return int.from_bytes(hashlib.sha256(f"{run_seed}/{env_id}/{candidate}".encode()).digest()[:4]) >> 1
+
+
+def start_identity(world: Environment, trace: Trace) -> str:
+    """Equal for two rollouts with the same layout, start and mission: they would be the same group twice."""
+    return digest(json.dumps([trace.mission, world.encode(trace.states[0])]))
+
+
+def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
+    """-> `groups` (one row a candidate, rejected ones with their reason) and `trajectories` (Full).
+
+    Configuration: world, env, env_id, seed, groups (how many clean rollouts are wanted), first (number of the first
+    candidate, which numbers the group). Raises StageFailed where TRIES times as many candidates do not suffice.
+    """
+    world = environment(config["world"], config["env"], config["env_id"])
+    wanted, first = config["groups"], config.get("first", 0)
+    found = 0
+    starts: set[str] = set()
+    for candidate in range(first, first + wanted * TRIES + TRIES):
+        if found == wanted:
+            break
+        seed = derived_seed(config["seed"], world.env_id, candidate)
+        row = {
+            "group_id": f"{world.name}_s{candidate:06d}",
+            "world": world.world,
+            "env": world.name,
+            "env_id": world.env_id,
+            "seed": seed,
+        }
+        try:
+            trace = world.rollout(seed)
+            start = start_identity(world, trace)
+            if start in starts:
+                raise Rejected("the layout and start of an earlier group")
+        except Rejected as error:
+            writer.add("groups", [row | {"accepted": False, "reject_reason": f"rollouts: {error}"}])
+            continue
+        starts.add(start)
+        found += 1
+        row |= {"mission": trace.mission, "actions": trace.actions, "steps": len(trace.actions)}
+        writer.add("groups", [row])
+        writer.add("trajectories", [trajectory_row(row["group_id"], "full", trace, world)])
+    if found < wanted:
+        raise StageFailed(
+            f"{world.env_id} gives {found} distinct clean rollouts in {wanted * TRIES + TRIES} candidates, "
+            f"{wanted} are wanted; ask for fewer groups or another configuration"
+        )
+
+
+ROLLOUTS = Stage("rollouts", 1, roll_out)

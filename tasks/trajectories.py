@@ -1,0 +1,93 @@
+"""Trajectory groups as the stages pass them on: rows of `groups` and `trajectories` made whole again, and back."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from storage import Artifact
+from tasks.worlds.base import Environment, Event, Intervention, MaskBox, Trace
+
+VARIANTS = ("full", "nocue", "cf")
+
+
+@dataclass
+class Group:
+    """A trajectory group: one seed of one environment, its variants and NoCue's mask. Full comes first in `traces`."""
+
+    group_id: str
+    world: Environment
+    seed: int
+    mission: str
+    actions: list[str]
+    traces: dict[str, Trace] = field(default_factory=dict)
+    mask: list[MaskBox] = field(default_factory=list)
+
+    @functools.cached_property
+    def mask_by_step(self) -> dict[int, list[MaskBox]]:
+        boxes: dict[int, list[MaskBox]] = defaultdict(list)
+        for box in self.mask:
+            boxes[box.step].append(box)
+        return dict(boxes)
+
+    @property
+    def short_id(self) -> str:
+        """The group as a uid names it, without its environment."""
+        return self.group_id.removeprefix(f"{self.world.name}_")
+
+
+def trajectory_row(group_id: str, variant: str, trace: Trace, world: Environment, mask: Sequence[MaskBox] = ()) -> dict:
+    """A row of `trajectories`."""
+    return {
+        "group_id": group_id,
+        "variant": variant,
+        "actions": trace.actions,
+        "success": trace.success,
+        "terminated": trace.terminated,
+        "truncated": trace.truncated,
+        "reward": trace.reward,
+        "states": [json.dumps(world.encode(state), separators=(",", ":")) for state in trace.states],
+        "events": [{"step": event.step, "name": event.name} for event in trace.events],
+        "intervention": json.dumps(trace.intervention.to_json()) if trace.intervention else None,
+        "mask": [vars(box) for box in mask] if variant == "nocue" else None,
+    }
+
+
+def groups(artifact: Artifact, world: Environment, only: set[str] | None = None) -> Iterator[Group]:
+    """The groups of an artifact that have trajectories, in order, one in memory at a time; `only` picks by group id."""
+    rows = {row["group_id"]: row for row in artifact.arrow("groups").to_pylist()}
+    current: Group | None = None
+    for batch in artifact.batches("trajectories"):
+        for record in batch.to_batches(max_chunksize=32):
+            for row in record.to_pylist():
+                if only is not None and row["group_id"] not in only:
+                    continue
+                if current is None or current.group_id != row["group_id"]:
+                    if current is not None:
+                        yield current
+                    head = rows[row["group_id"]]
+                    current = Group(head["group_id"], world, head["seed"], head["mission"], head["actions"])
+                current.traces[row["variant"]] = _trace(row, current, world)
+                if row["mask"]:
+                    current.mask = [MaskBox(**box) for box in row["mask"]]
+    if current is not None:
+        yield current
+
+
+def _trace(row: dict[str, Any], group: Group, world: Environment) -> Trace:
+    intervention = json.loads(row["intervention"]) if row["intervention"] else None
+    return Trace(
+        mission=group.mission,
+        actions=row["actions"],
+        states=[world.decode(json.loads(state)) for state in row["states"]],
+        success=row["success"],
+        terminated=row["terminated"],
+        truncated=row["truncated"],
+        reward=row["reward"],
+        intervention=Intervention.from_json(intervention) if intervention else None,
+        events=[Event(**event) for event in row["events"]],
+    )
