@@ -41,7 +41,7 @@ def submit(
     assert flow_run is not None
     local = isinstance(flow_run.task_runner, ThreadPoolTaskRunner)
     compute = runner.compute if local else None
-    location, refresh = runner.location, stage.name in runner.refresh
+    location, refresh = runner.location, runner.refreshes(stage, shard)
 
     def body(config: Config, inputs: Mapping[str, str]) -> Any:
         if compute is not None:

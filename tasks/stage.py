@@ -13,6 +13,8 @@ same for many shards: each is a Prefect task run whose body is handed to a pool 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -72,6 +74,16 @@ class Outcome:
     rows: dict[str, int]
 
 
+def lookup(location: str, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref]) -> Outcome | None:
+    """The outcome of a shard whose artifact is committed and whole; else None."""
+    started = time.perf_counter()
+    key = stage.key(config, inputs)
+    found = Store(location).find(stage.name, key)
+    if found is None:
+        return None
+    return Outcome(Ref(stage.name, key), shard, True, time.perf_counter() - started, found.manifest["rows"])
+
+
 def produce(
     location: str, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref], refresh: bool = False
 ) -> Outcome:
@@ -80,27 +92,29 @@ def produce(
     Raises ArtifactError where an input is missing or broken, and whatever the stage's function raises; nothing is
     committed then.
     """
+    if not refresh and (found := lookup(location, stage, shard, config, inputs)):
+        return found
     started = time.perf_counter()
     store = Store(location)
     key = stage.key(config, inputs)
-    found = None if refresh else store.find(stage.name, key)
-    reused = found is not None
-    if found is None:
-        opened = Inputs({role: store.get(ref.stage, ref.key) for role, ref in inputs.items()})
-        writer = store.writer(stage.name, key)
-        stage.run(opened, config, writer)
-        found = writer.commit(stage.version, config, {role: ref.key for role, ref in inputs.items()})
-    return Outcome(Ref(stage.name, key), shard, reused, time.perf_counter() - started, found.manifest["rows"])
+    opened = Inputs({role: store.get(ref.stage, ref.key) for role, ref in inputs.items()})
+    writer = store.writer(stage.name, key)
+    stage.run(opened, config, writer)
+    made = writer.commit(stage.version, stage.keyed(config), {role: ref.key for role, ref in inputs.items()})
+    return Outcome(Ref(stage.name, key), shard, False, time.perf_counter() - started, made.manifest["rows"])
 
 
 Shards = Mapping[str, tuple[Config, Mapping[str, Ref]]]
+Results = Iterable[tuple[str, "Outcome | Exception"]]
 
 
 class Runner:
     """Runs shards in a pool of processes, through Prefect where a flow is running, and remembers every outcome.
 
-    `refresh` names stages to recompute even where their artifact exists. `on_outcome` is told of each shard as it ends.
-    A failed shard does not stop its siblings: the others finish, then StageFailed names all that failed.
+    `processes` = 0 computes in the calling process. `refresh` names stages, or single shards as `stage[shard]`, to
+    recompute even where their artifact exists. `placed` says for a stage by name who computes its shards elsewhere.
+    `on_outcome` is told of each shard as it ends. A failed shard does not stop its siblings: the others finish, then
+    StageFailed names all that failed.
     """
 
     def __init__(
@@ -109,11 +123,13 @@ class Runner:
         processes: int = 1,
         refresh: Iterable[str] = (),
         on_outcome: Callable[[Outcome], None] | None = None,
+        placed: Mapping[str, Callable[[Stage, Shards], Results]] | None = None,
     ):
         self.location = location
         self.processes = processes
         self.refresh = frozenset(refresh)
         self.on_outcome = on_outcome
+        self.placed = dict(placed or {})
         self.outcomes: list[Outcome] = []
         self.failures: dict[str, str] = {}
         self._pool: Executor | None = None
@@ -130,15 +146,26 @@ class Runner:
         """Started on first use, so that a run that reuses everything starts no process. Spawned rather than forked:
         the parent has threads."""
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.processes, mp_context=multiprocessing.get_context("spawn"))
+            self._pool = ProcessPoolExecutor(
+                self.processes, mp_context=multiprocessing.get_context("spawn"), initializer=_end_on_interrupt
+            )
         return self._pool
+
+    def refreshes(self, stage: Stage, shard: str) -> bool:
+        return stage.name in self.refresh or f"{stage.name}[{shard}]" in self.refresh
 
     def one(self, stage: Stage, config: Config, inputs: Mapping[str, Ref], shard: str = "all") -> Ref:
         return self.map(stage, {shard: (config, inputs)})[shard]
 
     def map(self, stage: Stage, shards: Shards) -> dict[str, Ref]:
         """Every shard's artifact, by shard name. Raises StageFailed after the others are done."""
-        results: dict[str, Outcome | Exception] = dict(self._dispatch(stage, shards))
+        results: dict[str, Outcome | Exception] = {}
+        for name, result in self.placed.get(stage.name, self._dispatch)(stage, shards):
+            results[name] = result
+            if isinstance(result, Outcome):
+                self.outcomes.append(result)
+                if self.on_outcome:
+                    self.on_outcome(result)
         failed = {name: result for name, result in results.items() if isinstance(result, Exception)}
         for name, error in failed.items():
             self.failures[f"{stage.name}[{name}]"] = str(error) or type(error).__name__
@@ -149,40 +176,43 @@ class Runner:
             raise kind("\n".join(lines)) from first
         return {name: result.ref for name, result in results.items() if isinstance(result, Outcome)}
 
-    def _dispatch(self, stage: Stage, shards: Shards) -> Iterable[tuple[str, Outcome | Exception]]:
+    def _dispatch(self, stage: Stage, shards: Shards) -> Results:
         from tasks.prefect_task import in_flow, submit
 
         call = submit if in_flow() else _call
         waiting = {name: call(self, stage, name, config, inputs) for name, (config, inputs) in shards.items()}
         for name, result in waiting.items():
             try:
-                outcome = result()
+                yield name, result()
             except Exception as error:
                 yield name, error
-            else:
-                self.outcomes.append(outcome)
-                if self.on_outcome:
-                    self.on_outcome(outcome)
-                yield name, outcome
+
+    def start(self, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref]) -> Callable[[], Outcome]:
+        """One shard: looked up here, else started in the pool. The returned call waits for it."""
+        refresh = self.refreshes(stage, shard)
+        if not refresh and (found := lookup(self.location, stage, shard, config, inputs)):
+            return lambda: found
+        if self.processes == 0:
+            return lambda: produce(self.location, stage, shard, config, inputs, refresh)
+        future = self.pool.submit(produce, self.location, stage, shard, config, inputs, refresh)
+
+        def wait() -> Outcome:
+            try:
+                return future.result()
+            except BrokenProcessPool as error:
+                self._pool = None
+                raise StageFailed("its process died (out of memory?); run again to resume") from error
+
+        return wait
 
     def compute(self, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref]) -> Outcome:
-        """One shard: looked up here, computed in the pool."""
-        refresh = stage.name in self.refresh
-        if not refresh and Store(self.location).find(stage.name, stage.key(config, inputs)):
-            return produce(self.location, stage, shard, config, inputs)
-        try:
-            return self.pool.submit(produce, self.location, stage, shard, config, inputs, refresh).result()
-        except BrokenProcessPool as error:
-            self._pool = None
-            raise StageFailed(
-                f"{stage.name}[{shard}]: its process died (out of memory?); run again to resume"
-            ) from error
+        return self.start(stage, shard, config, inputs)()
 
 
 def _call(runner: Runner, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref]) -> Callable[[], Outcome]:
-    """Without Prefect: submit to the pool now, collect later."""
-    refresh = stage.name in runner.refresh
-    if runner.processes == 0:  # in this process, for tests and profiling
-        return lambda: produce(runner.location, stage, shard, config, inputs, refresh)
-    future = runner.pool.submit(produce, runner.location, stage, shard, config, inputs, refresh)
-    return future.result
+    return runner.start(stage, shard, config, inputs)
+
+
+def _end_on_interrupt() -> None:
+    """A process of the pool ends at Ctrl-C without a traceback of its own; the parent reports."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
