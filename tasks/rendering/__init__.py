@@ -42,9 +42,7 @@ def frames_of(group: Group) -> tuple[list[Picture], list[dict[str, object]]]:
             full = full or shown
         for step, picture in enumerate(shown):
             pictures.setdefault(picture.image_id, picture)
-            rows.append(
-                {"group_id": group.group_id, "variant": variant, "step": step, "image_id": picture.image_id}
-            )
+            rows.append({"group_id": group.group_id, "variant": variant, "step": step, "image_id": picture.image_id})
     return list(pictures.values()), rows
 
 

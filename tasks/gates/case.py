@@ -1,0 +1,47 @@
+"""What a gate gets to see of a group: its table rows, its pictures, and a fresh simulator for each variant."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tasks.rendering.png import decode
+from tasks.trajectories import Group
+from tasks.worlds.base import MaskBox, Pixels, Witness
+
+Findings = dict[str, str | None]  # variant -> what is wrong, None where nothing is
+
+
+@dataclass
+class Case:
+    """`image_ids[variant]` lists the frame of each step; `png` finds a picture's bytes by its id."""
+
+    group: Group
+    image_ids: Mapping[str, Mapping[int, str]]
+    png: Callable[[str], bytes]
+    _pixels: dict[str, Pixels] = field(default_factory=dict)
+
+    def pixels(self, variant: str, step: int) -> Pixels:
+        """The picture that the exam would show of a step, decoded from its PNG."""
+        image_id = self.image_ids[variant][step]
+        if image_id not in self._pixels:
+            self._pixels[image_id] = decode(self.png(image_id))
+        return self._pixels[image_id]
+
+    def boxes(self, variant: str, step: int) -> list[MaskBox]:
+        return self.group.mask_by_step.get(step, []) if variant == "nocue" else []
+
+    @functools.cached_property
+    def _witnesses(self) -> dict[str, Witness]:
+        return {}
+
+    def witness(self, variant: str) -> Witness:
+        """The group's own actions in a fresh simulator: from the seed alone for Full and NoCue, after the declared
+        intervention for CF."""
+        name = "cf" if variant == "cf" else "full"
+        if name not in self._witnesses:
+            group = self.group
+            intervention = group.traces["cf"].intervention if name == "cf" else None
+            self._witnesses[name] = group.world.witness(group.seed, group.actions, intervention, group.traces["full"])
+        return self._witnesses[name]

@@ -1,0 +1,143 @@
+"""A MiniGrid trajectory executed again in a fresh simulator and read by MiniGrid's own means: `Grid.encode`,
+`gen_obs_grid`, `relative_coords`. None of the generator's incremental bookkeeping or view code takes part."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from minigrid.core.constants import IDX_TO_COLOR, IDX_TO_OBJECT
+
+from tasks.worlds.base import Intervention, Json, MaskBox, Pixels, Trace, Witness
+from tasks.worlds.minigrid import tiles
+from tasks.worlds.minigrid.simulator import (
+    AGENT_COLUMN,
+    AGENT_ROW,
+    UNSEEN,
+    VIEW,
+    Simulator,
+    State,
+    code_of,
+    decode_state,
+    encode_state,
+)
+
+if TYPE_CHECKING:
+    from tasks.worlds.minigrid.environment import MiniGridEnvironment
+
+
+def _codes(encoded: np.ndarray) -> np.ndarray:
+    """MiniGrid's (width, height, 3) encoding as (height, width) cell codes."""
+    wide = encoded.astype(np.uint16)
+    return (wide[:, :, 0] << 6 | wide[:, :, 1] << 3 | wide[:, :, 2]).T
+
+
+class MiniGridWitness(Witness):
+    def __init__(
+        self,
+        environment: MiniGridEnvironment,
+        seed: int,
+        actions: Sequence[str],
+        intervention: Intervention | None,
+    ):
+        from tasks.worlds.minigrid.environment import apply
+
+        self.environment = environment
+        simulator = Simulator(environment.env_id)
+        simulator.reset(seed)
+        if intervention is not None:
+            apply(environment, simulator, intervention)
+        self.env = env = simulator.env
+        self._views: list[np.ndarray] = []
+        self._states: list[State] = []
+        self._record()
+        self._targets = environment.targets(self._states) if intervention is None else []
+        self._places = [self._target_places()]
+        reward, terminated, truncated = 0.0, False, False
+        for action in actions:
+            if terminated or truncated:
+                break
+            _, reward, terminated, truncated, _ = env.step(env.actions[action])
+            self._record()
+            self._places.append(self._target_places())
+        self.trace = Trace(
+            mission=str(env.mission),
+            actions=list(actions),
+            states=self._states,
+            success=bool(terminated and reward > 0),
+            terminated=bool(terminated),
+            truncated=bool(truncated),
+            reward=float(reward),
+            intervention=intervention,
+            events=environment.events(self._states),
+        )
+
+    def _record(self) -> None:
+        env = self.env
+        x, y = (int(value) for value in env.agent_pos)
+        cells = np.ascontiguousarray(_codes(env.grid.encode()))
+        self._states.append(State(x, y, int(env.agent_dir), code_of(env.carrying), cells))
+        grid, visible = env.gen_obs_grid()
+        view = np.where(visible.T, _codes(grid.encode()), UNSEEN).astype(np.uint16)
+        view[AGENT_ROW, AGENT_COLUMN] = cells[y, x]  # what MiniGrid's view erases
+        self._views.append(view)
+
+    def _target_places(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """The targets in sight: map cell -> (row, column) of the view."""
+        places = {}
+        for x, y in self._targets:
+            relative = self.env.relative_coords(x, y)
+            if relative is not None:
+                column, row = (int(value) for value in relative)
+                if self._views[-1][row, column] != UNSEEN:
+                    places[x, y] = (row, column)
+        return places
+
+    def states(self) -> list[Json]:
+        return [encode_state(state) for state in self._states]
+
+    def invalid_state(self, state: Json) -> str | None:
+        try:
+            decoded = decode_state(state)
+        except (ValueError, KeyError, IndexError, TypeError) as error:
+            return f"not a state: {error}"
+        kinds, colors, states = decoded.cells >> 6, decoded.cells >> 3 & 7, decoded.cells & 7
+        if not np.isin(kinds, list(IDX_TO_OBJECT)).all() or not np.isin(colors, list(IDX_TO_COLOR)).all():
+            return "an index that is no MiniGrid object or color"
+        if (states > 2).any() or ((states > 0) & (kinds != 4)).any():
+            return "a state other than open, closed or locked, or on something that is no door"
+        height, width = decoded.cells.shape
+        if not (0 <= decoded.x < width and 0 <= decoded.y < height and 0 <= decoded.direction < 4):
+            return "the agent stands outside the map or looks nowhere"
+        return None
+
+    def misread(self, step: int, pixels: Pixels, masked: Sequence[MaskBox]) -> str | None:
+        if pixels.shape != (tiles.FRAME, tiles.FRAME, 3):
+            return f"the frame at step {step} is {pixels.shape}"
+        expected = self._views[step].copy()
+        for box in masked:
+            expected[box.top // tiles.TILE, box.left // tiles.TILE] = UNSEEN
+        shown = pixels.reshape(VIEW, tiles.TILE, VIEW, tiles.TILE, 3).transpose(0, 2, 1, 3, 4)
+        pictures = tiles.atlas()
+        same = (shown == pictures.tiles[pictures.rows(expected)]).all(axis=(2, 3, 4))
+        state = self._states[step]
+        own = pictures.agent_tile(int(expected[AGENT_ROW, AGENT_COLUMN]), state.carrying)
+        same[AGENT_ROW, AGENT_COLUMN] = np.array_equal(shown[AGENT_ROW, AGENT_COLUMN], own)
+        if same.all():
+            return None
+        row, column = np.argwhere(~same)[0].tolist()
+        return f"at step {step} the picture of cell ({row}, {column}) is not what the simulator shows there"
+
+    @functools.cached_property
+    def _used(self) -> dict[tuple[int, int], int]:
+        return {target: self.environment.cue_used(self._states, target) for target in self._targets}
+
+    def faces_target(self, step: int) -> bool:
+        state = self._states[step]
+        return state.front in self._used or state.position in self._used
+
+    def target_boxes(self, step: int) -> list[MaskBox]:
+        places = self._places[step]
+        return [tiles.box(step, *place) for target, place in places.items() if step < self._used[target]]
