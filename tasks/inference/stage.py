@@ -17,15 +17,17 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Coroutine, Iterator
+import contextlib
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any
 
 from storage import Artifact, Store, StoreError, canonical_json, digest
 from storage.store import ArtifactWriter
 from tasks.errors import BadInput, StageFailed
 from tasks.inference.config import JudgeSpec
-from tasks.inference.engine import Backend, ask_all
-from tasks.inference.exam import Question, jobs, journal_key, questions
+from tasks.inference.engine import Backend, Reply, ask_all, count, row_of
+from tasks.inference.exam import Question, jobs, journal_key, message_of, questions
+from tasks.inference.hosted import HostedBackend
 from tasks.inference.journal import Journal, Row
 from tasks.inference.local import LocalBackend
 from tasks.inference.message import Pictures
@@ -56,7 +58,6 @@ def run(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     with Pictures(release) as pictures:
         asked = questions(release, spec, pictures)
         if not config.get("snapshot"):
-            spec.api_key() if spec.hosted else None
             _wait(_infer(judge, spec, release, journal, asked, pictures, writer))
     for batch in _batches(rows_of(judge, spec, asked, journal)):
         writer.add("responses", batch)
@@ -82,14 +83,21 @@ async def _infer(
         progress = Progress(judge, len(planned), reused=len(planned) - len(missing))
         if not missing:
             return
-        async with open_backend(spec) as backend:
+        progress.currency = spec.prices.currency if spec.prices else None
+        served = {row["server"] for row in answered.values() if row["server"]}
+        async with open_backend(spec, progress) as backend:
+            if isinstance(backend, HostedBackend):
+                missing = await _first(backend, spec, journal, missing, pictures, progress, served)
             stopped = await ask_all(backend, spec, journal, missing, pictures, progress)
+        if stopped is not None and stopped.culprit:
+            question, replicate = next(job for job in missing if job[0].uid == stopped.culprit)
+            await journal.append(row_of(question, replicate, Reply("api_error", error=str(stopped))))
+            progress.failed += 1
     resume = f"`worldaudit infer {release.key[:12]} --judge {judge}` asks only what is missing"
     if stopped is not None:
-        failed_now = progress.failed + (stopped.culprit is not None)
         raise (BadInput if stopped.bad_input else StageFailed)(
-            f"{judge}: {stopped}; {progress.reused + progress.done} of {progress.planned} answered, {failed_now} failed, "
-            f"{progress.planned - progress.reused - progress.done - failed_now} pending; answers are kept: {resume}"
+            f"{judge}: {stopped}; {progress.reused + progress.done} of {progress.planned} answered, "
+            f"{progress.failed} failed, {progress.pending} pending; answers are kept: {resume}"
         )
     if progress.failed > spec.limits.max_failed * progress.planned:
         raise StageFailed(
@@ -98,9 +106,39 @@ async def _infer(
         )
 
 
-def open_backend(spec: JudgeSpec) -> Any:
-    """An async context manager that gives the Backend of a judge."""
-    return LocalBackend(spec)
+async def _first(
+    backend: HostedBackend,
+    spec: JudgeSpec,
+    journal: Journal,
+    missing: list[tuple[Question, int]],
+    pictures: Pictures,
+    progress: Progress,
+    served: set[str],
+) -> list[tuple[Question, int]]:
+    """Preflight with the largest question that is missing; what is left to ask. Its answer is kept like any other."""
+    backend.check_sizes([question for question, _ in missing])
+    largest = max(missing, key=lambda job: (job[0].body_bytes, len(job[0].image_ids)))
+    question, replicate = largest
+    reply = await backend.preflight(question, message_of(question, pictures))
+    if served and reply.server not in served:
+        progress.say(
+            f"{progress.judge}: warning: earlier answers came from {', '.join(sorted(served))}, this one from "
+            f"{reply.server}; the rows say which, and answers may differ"
+        )
+    await journal.append(row_of(question, replicate, reply))
+    count(progress, spec, question, reply)
+    return [job for job in missing if job is not largest]
+
+
+@contextlib.asynccontextmanager
+async def open_backend(spec: JudgeSpec, progress: Progress) -> AsyncIterator[Backend]:
+    """A judge, open for questions: in this process, behind a URL, or behind a server that is started for it."""
+    if not spec.hosted:
+        async with LocalBackend(spec) as local:
+            yield local
+    else:
+        async with HostedBackend(spec, progress=progress) as hosted:
+            yield hosted
 
 
 def _key(question: Question, replicate: int) -> tuple[str, int, str]:

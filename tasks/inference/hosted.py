@@ -1,0 +1,379 @@
+"""A judge behind HTTP: rates, retries, one deadline an item, a circuit breaker, a first request that checks everything.
+
+The wire is aiohttp's (docs/contributor.md compares clients); what is ours is what none of them has: when to give up an
+item, when to give up the run, and what may be said of an answer.
+
+One backend belongs to one event loop, holds one connection pool, and closes it on exit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import time
+import urllib.parse
+from dataclasses import replace
+
+import aiohttp
+import orjson
+
+from tasks.errors import BadInput, StageFailed
+from tasks.inference.config import JudgeSpec
+from tasks.inference.engine import Reply, Stopped
+from tasks.inference.exam import Question
+from tasks.inference.formats import verdict_words
+from tasks.inference.message import Message, Text
+from tasks.inference.pace import Pace
+from tasks.inference.progress import Progress
+from tasks.inference.providers import Fault, Garbage, fault, provider_of
+
+KEEPALIVE_S = 4.0  # less than the 5 s after which vLLM and uvicorn drop an idle connection under a client's feet
+CONNECT_S = 15.0
+LONGEST_BACKOFF_S = 60.0
+PROBES = 3
+HOPELESS = 10  # items that fail one after the other, with no answer in between
+
+
+class Failed(Exception):
+    """One try that gave no answer."""
+
+    def __init__(self, fault: Fault):
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+class HostedBackend:
+    """`base` is the URL that the spec names, or that of a server which was started for it."""
+
+    def __init__(self, spec: JudgeSpec, base: str | None = None, progress: Progress | None = None):
+        self.spec = spec
+        self.base = base or spec.url()
+        self.progress = progress
+        self.provider = provider_of(spec)
+        self._key = spec.api_key()
+        self._url = self.provider.url(self.base, spec.model)
+        self._host = urllib.parse.urlsplit(self.base).netloc
+        self._version = ""
+        self._pace = Pace(spec.limits.requests_per_minute, spec.limits.tokens_per_minute)
+        self._random = random.Random()
+        self._bad_tries = 0  # in a row, over all items, without an answer in between
+        self._bad_items = 0
+        self._suspect: str | None = None  # the item at which the row of bad tries began
+        self._probing: asyncio.Task[str | None] | None = None
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> HostedBackend:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=self.spec.concurrency + 1, keepalive_timeout=KEEPALIVE_S),
+            timeout=aiohttp.ClientTimeout(total=self.spec.limits.timeout_s, sock_connect=CONNECT_S),
+            headers={"Content-Type": "application/json", **self.provider.headers(self._key)},
+            trust_env=True,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._probing is not None:
+            self._probing.cancel()
+        if self._session is not None:
+            await self._session.close()
+
+    # --- asking -------------------------------------------------------------------------------------------------
+
+    async def ask(self, question: Question, message: Message) -> Reply:
+        """An answer within the item's deadline, or a Reply `api_error` that says why there is none.
+
+        Raises Stopped where the server is dead, the key or the account is refused, or nothing gets through any more.
+        """
+        reply = await self._within_deadline(question, message, self.spec.limits.retries)
+        if reply.status == "api_error":
+            self._bad_items += 1
+            if self._bad_items >= HOPELESS:
+                raise Stopped(
+                    f"{self._bad_items} items in a row failed at {self._host}, the last is {question.uid}: {reply.error}",
+                    culprit=question.uid,
+                )
+        else:
+            self._bad_items = 0
+        return reply
+
+    async def _within_deadline(self, question: Question, message: Message, retries: int) -> Reply:
+        started = time.monotonic()
+        last = "no reply yet"
+        tries = 0
+        try:
+            async with asyncio.timeout(self.spec.limits.deadline_s):
+                body = self.provider.body(self.spec, question, message)
+                while True:
+                    await self._gate()
+                    await self._pace.enter(question.tokens)
+                    tries += 1
+                    try:
+                        reply = await self._once(question, body)
+                    except Failed as failed:
+                        last = failed.fault.message
+                        if (settled := self._settled(failed.fault)) is not None:
+                            return settled
+                        if failed.fault.kind == "wait":
+                            await self._wait_for_rate(failed.fault, tries)
+                            continue
+                        await self._count_bad_try(question, failed.fault)
+                        if tries > retries:
+                            return self._error(f"{last} (after {tries} tries)")
+                        await asyncio.sleep(self._backoff(tries, failed.fault.retry_after))
+                        continue
+                    self._bad_tries, self._suspect = 0, None
+                    return reply
+        except TimeoutError:
+            passed = time.monotonic() - started
+            return self._error(f"no answer within the deadline of {passed:.0f} s, {tries} tries; the last: {last}")
+
+    async def _once(self, question: Question, body: bytes) -> Reply:
+        """One request. Raises Failed."""
+        assert self._session is not None
+        started = time.perf_counter()
+        try:
+            async with self._session.post(self._url, data=body, allow_redirects=False) as response:
+                status, headers, raw = response.status, response.headers, await response.read()
+        except TimeoutError as error:
+            raise Failed(Fault("passing", f"no reply within {self.spec.limits.timeout_s:g} s")) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise Failed(Fault("passing", f"{type(error).__name__}: {error}"[:300])) from error
+        latency = (time.perf_counter() - started) * 1000
+        if status != 200:
+            raise Failed(self._redacted(fault(status, headers, raw)))
+        try:
+            reply = self.provider.read(self.spec, question, orjson.loads(raw))
+        except (Garbage, orjson.JSONDecodeError) as error:
+            start = raw[:120].decode("utf-8", "replace").strip()
+            reason = error if isinstance(error, Garbage) else "not JSON"
+            raise Failed(
+                self._redacted(Fault("passing", f"a reply that this API does not send ({reason}): {start!r}"))
+            ) from error
+        if reply.input_tokens is not None:
+            self._pace.used(question.tokens, reply.input_tokens + (reply.output_tokens or 0))
+        server = " ".join(filter(None, (self._host, self._version, reply.server)))
+        return replace(reply, latency_ms=latency, server=server)
+
+    def _settled(self, fault: Fault) -> Reply | None:
+        """The Reply of a fault that no retry can mend; None for one that may pass. Raises Stopped where no other
+        request can do better."""
+        variable = self.spec.key_variable() or "api_key_env"
+        if fault.kind == "key":
+            raise Stopped(f"{self._host} refuses the key in ${variable} ({fault.message})", bad_input=True)
+        if fault.kind == "quota":
+            raise Stopped(f"the account at {self._host} is used up ({fault.message})", abort=False)
+        if fault.kind == "refused":
+            return Reply("refused", text=None, finish_reason="refused", error=fault.message, server=self._host)
+        if fault.kind == "permanent":
+            return self._error(fault.message)
+        return None
+
+    async def _wait_for_rate(self, fault: Fault, tries: int) -> None:
+        """Too many requests: with Retry-After nobody sends until then; without, this item backs off alone."""
+        if fault.retry_after is None:
+            seconds = self._backoff(tries, None)
+        else:
+            seconds = fault.retry_after
+            if seconds > self.spec.limits.deadline_s:
+                raise Stopped(f"{self._host} asks to wait {seconds:.0f} s ({fault.message})", abort=False)
+            self._pace.close(seconds)
+        if self.progress is not None:
+            self.progress.waiting_until = max(self.progress.waiting_until, time.monotonic() + seconds)
+            self.progress.waiting_for = "rate limit of the server"
+        # Spread over a while, so that those who waited together do not come back together.
+        await asyncio.sleep(seconds + self._random.uniform(0, 0.1 * seconds + 0.01 * self.spec.concurrency))
+
+    def _backoff(self, tries: int, retry_after: float | None) -> float:
+        seconds = min(self.spec.limits.backoff_s * 2 ** min(tries - 1, 10), LONGEST_BACKOFF_S)
+        return max(self._random.uniform(0.5, 1.0) * seconds, retry_after or 0.0)
+
+    def _error(self, reason: str) -> Reply:
+        return Reply("api_error", error=reason, server=" ".join(filter(None, (self._host, self._version))))
+
+    def _redacted(self, fault: Fault) -> Fault:
+        """Servers quote keys in their errors; ours do not."""
+        if not self._key or self._key not in fault.message:
+            return fault
+        return replace(fault, message=fault.message.replace(self._key, "***"))
+
+    # --- the circuit breaker --------------------------------------------------------------------------------------
+
+    async def _gate(self) -> None:
+        """Nobody sends while the server is being probed."""
+        if self._probing is not None and not self._probing.done():
+            await asyncio.shield(self._probing)
+
+    async def _count_bad_try(self, question: Question, fault: Fault) -> None:
+        """After `breaker` bad tries in a row the server has to show that it lives. Raises Stopped where it does not.
+
+        One poisonous picture also fails every time; only a question that is harmless in itself tells the two apart, and
+        a health page cannot: an engine may be dead behind it.
+        """
+        self._bad_tries += 1
+        if self._suspect is None:
+            self._suspect = question.uid
+        if self._bad_tries < self.spec.limits.breaker:
+            return
+        if self._probing is None or self._probing.done():
+            self._probing = asyncio.create_task(self._probe())
+        suspect = self._suspect
+        dead = await asyncio.shield(self._probing)
+        if dead is None:
+            self._bad_tries = 0
+            self._suspect = None
+            return
+        raise Stopped(
+            f"{self._host} is dead after item {suspect}: {fault.message}; asked for a word, it said: {dead}",
+            culprit=suspect,
+        )
+
+    async def _probe(self) -> str | None:
+        """None if the server still answers anything sensible to one short line of text, else what it said last."""
+        said = "nothing"
+        for number in range(PROBES):
+            status, said = await self._say_a_word()
+            if status is not None and status < 500:
+                return None
+            await asyncio.sleep(self._backoff(number + 1, None))
+        return said
+
+    async def _say_a_word(self) -> tuple[int | None, str]:
+        """(status, what it said) of a request without pictures."""
+        assert self._session is not None
+        question = replace(_WORD, effective={"max_tokens": 16}, requested={"max_tokens": 16})
+        renamed = self.spec.decoding.rename.get("max_tokens", "max_tokens")
+        question = replace(question, effective={renamed: 16})
+        body = self.provider.body(self.spec, question, Message((Text("Reply with the word OK."),)))
+        try:
+            timeout = aiohttp.ClientTimeout(total=min(30.0, self.spec.limits.timeout_s))
+            async with self._session.post(self._url, data=body, timeout=timeout) as response:
+                raw = await response.read()
+                told = self._redacted(fault(response.status, response.headers, raw)).message
+                return response.status, "a proper answer" if response.status == 200 else told
+        except TimeoutError:
+            return None, "nothing in time"
+        except (aiohttp.ClientError, OSError) as error:
+            return None, f"{type(error).__name__}: {error}"[:200]
+
+    # --- the first request ----------------------------------------------------------------------------------------
+
+    def check_sizes(self, asked: list[Question]) -> None:
+        """BadInput names the first question that the server's documented limits, or those of the TOML, forbid."""
+        limits = self.spec.limits
+        images = limits.max_images if limits.max_images is not None else self.provider.images
+        if self.spec.serve and self.spec.serve.max_images is not None:
+            images = self.spec.serve.max_images
+        megabytes = limits.max_body_mb if limits.max_body_mb is not None else self.provider.body_mb
+        for question in asked:
+            if images is not None and len(question.image_ids) > images:
+                raise BadInput(
+                    f"item {question.uid} has {len(question.image_ids)} pictures and {self.spec.model} takes {images}; "
+                    f"raise limits.max_images (and the server's --limit-mm-per-prompt) or use another server"
+                )
+            if megabytes is not None and question.body_bytes > megabytes * 1e6:
+                raise BadInput(
+                    f"item {question.uid} makes a request of {question.body_bytes / 1e6:.1f} MB and {self.spec.model} "
+                    f"takes {megabytes:g} MB; raise limits.max_body_mb (and the server's body limit)"
+                )
+            if self.spec.api == "vllm" and (special := re.search(r"<\|[a-z_]+\|>", question.prompt)):
+                raise BadInput(f"item {question.uid}: vLLM would take {special[0]} in its prompt for a special token")
+
+    async def preflight(self, question: Question, message: Message) -> Reply:
+        """One real question, the largest, before anything else is spent; its answer counts.
+
+        BadInput where the judge's table or the server's flags have to change, StageFailed where the server is down.
+        """
+        await self._find_version()
+        try:
+            reply = await self._within_deadline(question, message, retries=min(2, self.spec.limits.retries))
+        except Stopped as stopped:
+            raise (BadInput if stopped.bad_input else StageFailed)(
+                f"preflight: {stopped}; nothing was sent"
+            ) from stopped
+        finally:
+            self._bad_tries, self._suspect = 0, None
+        if reply.status == "api_error":
+            raise await self._diagnosed(question, reply.error or "")
+        if reply.status == "ok" and question.constraint and "structured" in question.effective:
+            self._check_obeyed(question, reply)
+        unrated = verdict_words(question.answer_format) and reply.p_success is None and self.spec.api != "openai"
+        if reply.status == "ok" and question.effective.get("logprobs") and unrated:
+            raise BadInput(
+                f"preflight: {self._host} gave no log-probabilities of a verdict for {question.uid} "
+                f"(its answer: {reply.text!r}); remove logprobs, or set structured = true as well"
+            )
+        return reply
+
+    def _check_obeyed(self, question: Question, reply: Reply) -> None:
+        assert question.constraint is not None
+        if not question.constraint.obeyed_by(reply.text or ""):
+            raise BadInput(
+                f"preflight: {self._host} did not keep to the answer format of {question.uid}, so it ignores structured "
+                f"output (it said {(reply.text or '')[:120]!r}); remove structured, or use a server that enforces it"
+            )
+
+    async def _diagnosed(self, question: Question, error: str) -> Exception:
+        """What to change, as far as the error tells."""
+        about = f"preflight with the largest item, {question.uid} ({_size(question)}): {self._url}: {error}"
+        lowered = error.lower()
+        sent = ", ".join(question.effective)
+        if re.search(r"at most \d+ (image|picture)|too many images|maximum number of images", lowered):
+            return BadInput(
+                f"{about}. It takes fewer pictures a request: raise that at the server "
+                f"(vLLM: --limit-mm-per-prompt '{{\"image\": {len(question.image_ids)}}}')"
+            )
+        if re.search(
+            r"context length|context window|too long|input_tokens|max_model_len|maximum.{0,20}tokens", lowered
+        ):
+            return BadInput(f"{about}. The item does not fit its context: raise it (vLLM: --max-model-len)")
+        for name in question.effective:
+            if name in ("structured", "extra"):
+                continue
+            if re.search(rf"\b{re.escape(name)}\b", lowered):
+                other = "max_completion_tokens"
+                rename = f' or decoding.rename = {{ max_tokens = "{other}" }}' if other in lowered else ""
+                return BadInput(
+                    f'{about}. It refuses the parameter {name}: set decoding.drop = ["{name}"]{rename}; sent were: {sent}'
+                )
+        if error.startswith(("HTTP 413", "HTTP 404", "HTTP 400")):
+            status, said = await self._say_a_word()
+            if status == 200 and question.image_ids:
+                return BadInput(
+                    f"{about}. A request without pictures is answered, so it is the pictures: their number or the size of "
+                    f"the body is over a limit of the server or of a proxy before it, or the model takes none"
+                )
+            if error.startswith("HTTP 404"):
+                named = self.spec.model.lower() in lowered or "model" in lowered
+                hint = (
+                    f"the server has no model {self.spec.model!r}" if named else "there is no such API under that URL"
+                )
+                return BadInput(f"{about}. It seems that {hint}: check model and base_url ({said})")
+            return BadInput(f"{about}. Without pictures it says: {said}")
+        if "does not send" in error or error.startswith("HTTP 3") or error.startswith("HTTP 405"):
+            return BadInput(
+                f"{about}. That is no model server that speaks the {self.spec.api} API: check api and base_url"
+            )
+        if error.startswith("HTTP 4"):
+            return BadInput(about)
+        return StageFailed(f"{about}. The server is down or out of order; nothing was spent")
+
+    async def _find_version(self) -> None:
+        """vLLM says its version; it goes into every row."""
+        if self.spec.api != "vllm":
+            return
+        assert self._session is not None
+        try:
+            timeout = aiohttp.ClientTimeout(total=5)
+            async with self._session.get(f"{self.base.removesuffix('/v1')}/version", timeout=timeout) as response:
+                if response.status == 200:
+                    self._version = f"vllm-{orjson.loads(await response.read()).get('version', '')}"
+        except (TimeoutError, aiohttp.ClientError, OSError, orjson.JSONDecodeError, AttributeError):
+            return
+
+
+_WORD = Question("probe", "", "", (), "", {}, {}, None, "", 0, 16)
+
+
+def _size(question: Question) -> str:
+    return f"{len(question.image_ids)} pictures, a body of {question.body_bytes / 1e6:.1f} MB"

@@ -1,0 +1,198 @@
+"""What the APIs share: the shape of a provider, reasoning apart from the answer, faults by kind."""
+
+from __future__ import annotations
+
+import base64
+import email.utils
+import math
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import orjson
+
+from tasks.inference.config import JudgeSpec
+from tasks.inference.engine import Reply
+from tasks.inference.exam import Question
+from tasks.inference.formats import NEGATIVE, POSITIVE
+from tasks.inference.message import Message
+
+FaultKind = Literal["wait", "passing", "refused", "permanent", "key", "quota"]
+
+
+class Provider(Protocol):
+    """One API. `body_mb` and `images` are the documented limits of a request, None where there is none to know."""
+
+    body_mb: float | None
+    images: int | None
+
+    def url(self, base: str, model: str) -> str: ...
+
+    def headers(self, key: str | None) -> dict[str, str]: ...
+
+    def body(self, spec: JudgeSpec, question: Question, message: Message) -> bytes:
+        """The request, in full. `question.effective` are the parameters to send."""
+        ...
+
+    def read(self, spec: JudgeSpec, question: Question, payload: Any) -> Reply:
+        """What a reply with status 200 says. Garbage where it is not a reply of this API."""
+        ...
+
+
+class Garbage(ValueError):
+    """A 200 that is no reply."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why there is no answer. `wait`: too many requests, try later; `passing`: may go away; `permanent`: this request
+    will never do; `key`: no request will, with this key; `quota`: nor while the account is empty."""
+
+    kind: FaultKind
+    message: str
+    retry_after: float | None = None
+
+
+def encoded_png(png: bytes) -> str:
+    return base64.b64encode(png).decode("ascii")
+
+
+def data_url(png: bytes) -> orjson.Fragment:
+    """The picture as a data URL, spelled as JSON already: base64 holds nothing that JSON would escape."""
+    return orjson.Fragment(b'"data:image/png;base64,' + base64.b64encode(png) + b'"')
+
+
+def fragment(png: bytes) -> orjson.Fragment:
+    return orjson.Fragment(b'"' + base64.b64encode(png) + b'"')
+
+
+# --- what an answer says ------------------------------------------------------------------------------------------------
+
+
+def settle(
+    spec: JudgeSpec,
+    text: str | None,
+    reasoning: str | None,
+    finish_reason: str | None,
+    *,
+    cut: bool,
+    refusal: str | None = None,
+    **rest: Any,
+) -> Reply:
+    """A Reply by the rules that hold for every API.
+
+    `cut`: the token budget ended it: `truncated`, whatever it says. Reasoning is what the API calls so, and everything up
+    to the last closing reasoning tag; a tag that is opened after that and never closed means that the answer was never
+    reached: `truncated`. No verdict is ever read out of reasoning.
+    """
+    if refusal is not None:
+        return Reply("refused", text=refusal or text, reasoning=reasoning, finish_reason=finish_reason, **rest)
+    names = "|".join(map(re.escape, spec.reasoning_tags))
+    answer, thoughts = text or "", [reasoning] if reasoning else []
+    if names and "<" in answer:
+        closings = list(re.finditer(rf"</(?:{names})\s*>", answer, re.IGNORECASE))
+        if closings:
+            thoughts.append(answer[: closings[-1].end()])
+            answer = answer[closings[-1].end() :].lstrip()
+        if re.search(rf"<(?:{names})\s*>", answer, re.IGNORECASE):
+            thoughts.append(answer)
+            answer, cut = "", True
+    return Reply(
+        "truncated" if cut else "ok",
+        text=answer,
+        reasoning="\n".join(thoughts) or None,
+        finish_reason=finish_reason,
+        **rest,
+    )
+
+
+def p_success(tokens: Iterable[Mapping[str, float]]) -> float | None:
+    """p(success) out of a verdict's log-probabilities: `tokens` gives, a position, the candidates and their logs.
+
+    The first position that holds more than blanks and marks decides. A candidate speaks for every verdict word that it is
+    the beginning of, so that `S`, `Suc` and `Success` are added up (a grammar may split a word anywhere). None where no
+    candidate begins a verdict. 0.5 means undecided; probabilities of other words are left out of the ratio.
+    """
+    for candidates in tokens:
+        best = max(candidates, key=lambda token: candidates[token], default="")
+        if not re.sub(r"\W", "", best):
+            continue
+        success = sum(math.exp(log) for token, log in candidates.items() if _begins(token, POSITIVE))
+        failure = sum(math.exp(log) for token, log in candidates.items() if _begins(token, NEGATIVE))
+        return success / (success + failure) if success + failure > 0 else None
+    return None
+
+
+def _begins(token: str, words: frozenset[str]) -> bool:
+    bare = re.sub(r"\W", "", token).lower()
+    return bool(bare) and any(word.startswith(bare) for word in words)
+
+
+# --- what a fault says --------------------------------------------------------------------------------------------------
+
+_FILTERED = ("content_filter", "content_policy", "responsibleaipolicyviolation", "content management policy")
+
+
+def fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault that a status other than 200 stands for, for any of the APIs."""
+    message, code = _explain(body)
+    text = f"HTTP {status}: {message}" if message else f"HTTP {status}"
+    lowered = (code + " " + message).lower()
+    if status == 401 or "api_key_invalid" in lowered or "api key not valid" in lowered:
+        return Fault("key", text)
+    if "insufficient_quota" in lowered or status == 402:
+        return Fault("quota", text)
+    if status == 429:
+        return Fault("wait", text, _retry_after(headers, body))
+    if status in (408, 409, 425) or status >= 500:
+        return Fault("passing", text, _retry_after(headers, body))
+    if status in (400, 403, 422) and any(word in lowered for word in _FILTERED):
+        return Fault("refused", text)
+    return Fault("permanent", text)
+
+
+def _explain(body: bytes) -> tuple[str, str]:
+    """(message, code) out of an error body; the beginning of the body where it is not JSON."""
+    try:
+        payload = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return body[:300].decode("utf-8", "replace").strip(), ""
+    error = payload.get("error", payload) if isinstance(payload, dict) else payload
+    if not isinstance(error, dict):
+        return str(error)[:500], ""
+    message = error.get("message") or error.get("detail") or orjson.dumps(error).decode()
+    codes = [error.get("code"), error.get("type"), error.get("status"), _inner(error), _reasons(error)]
+    return str(message)[:500], " ".join(str(code) for code in codes if code)
+
+
+def _inner(error: Mapping[str, Any]) -> str:
+    inner = error.get("innererror")
+    return str(inner.get("code", "")) if isinstance(inner, dict) else ""
+
+
+def _reasons(error: Mapping[str, Any]) -> str:
+    details = error.get("details")
+    if not isinstance(details, list):
+        return ""
+    return " ".join(str(detail.get("reason", "")) for detail in details if isinstance(detail, dict))
+
+
+def _retry_after(headers: Mapping[str, str], body: bytes) -> float | None:
+    """Seconds that the server asks for: a number, a date, milliseconds, or Google's `retryDelay`."""
+    if milliseconds := headers.get("retry-after-ms"):
+        try:
+            return max(0.0, float(milliseconds) / 1000)
+        except ValueError:
+            pass
+    if value := headers.get("Retry-After"):
+        try:
+            return max(0.0, float(value))
+        except ValueError:
+            date = email.utils.parsedate_tz(value)
+            if date is not None:
+                return max(0.0, email.utils.mktime_tz(date) - time.time())
+    if found := re.search(rb'"retryDelay"\s*:\s*"([0-9.]+)s"', body):
+        return float(found[1])
+    return None

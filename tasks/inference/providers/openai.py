@@ -1,0 +1,139 @@
+"""The Chat Completions API: OpenAI and the many servers that speak it, vLLM among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from tasks.inference.config import JudgeSpec
+from tasks.inference.engine import Reply
+from tasks.inference.exam import Question
+from tasks.inference.formats import Constraint, verdict_words
+from tasks.inference.message import Message, Png
+from tasks.inference.providers.common import Garbage, data_url, p_success, settle
+
+TOP_LOGPROBS = 20  # the most that OpenAI and vLLM allow
+
+
+class OpenAI:
+    body_mb: float | None = 50.0
+    images: int | None = 500
+
+    def url(self, base: str, model: str) -> str:
+        return f"{base}/chat/completions"
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def body(self, spec: JudgeSpec, question: Question, message: Message) -> bytes:
+        content = [
+            {"type": "image_url", "image_url": {"url": data_url(part.data)}}
+            if isinstance(part, Png)
+            else {"type": "text", "text": part.text}
+            for part in message.parts
+        ]
+        messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
+        if spec.system:
+            messages.insert(0, {"role": "system", "content": spec.system})
+        parameters = dict(question.effective)
+        extra = parameters.pop("extra", {})
+        if parameters.pop("structured", None) and question.constraint:
+            parameters |= self.structured(question.constraint)
+        if parameters.get("logprobs"):
+            parameters["top_logprobs"] = TOP_LOGPROBS
+        return orjson.dumps({"model": spec.model, "messages": messages, **parameters, **extra})
+
+    def structured(self, constraint: Constraint) -> dict[str, Any]:
+        """A choice has to be an object's member here; `read` takes it out again."""
+        schema = constraint.schema
+        if constraint.choice:
+            schema = {
+                "type": "object",
+                "properties": {"answer": {"type": "string", "enum": list(constraint.choice)}},
+                "required": ["answer"],
+                "additionalProperties": False,
+            }
+        return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}}
+
+    def unwrap(self, question: Question, text: str | None) -> str | None:
+        """The choice out of the object that `structured` asked for."""
+        if not (text and question.constraint and question.constraint.choice and "structured" in question.effective):
+            return text
+        try:
+            answer = orjson.loads(text)["answer"]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            return text
+        return answer if isinstance(answer, str) else text
+
+    def read(self, spec: JudgeSpec, question: Question, payload: Any) -> Reply:
+        try:
+            choice = payload["choices"][0]
+            message = choice["message"]
+            content = message.get("content")
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            raise Garbage("a reply without choices[0].message") from error
+        if isinstance(content, list):  # some servers give parts
+            content = "".join(part.get("text", "") for part in content if isinstance(part, dict))
+        if content is not None and not isinstance(content, str):
+            raise Garbage("message.content is neither text nor null")
+        finish = choice.get("finish_reason")
+        usage = payload.get("usage") or {}
+        refusal = message.get("refusal")
+        if finish == "content_filter" and not refusal:
+            refusal = content or ""
+        fingerprint = payload.get("system_fingerprint")
+        return settle(
+            spec,
+            self.unwrap(question, content),
+            message.get("reasoning") or message.get("reasoning_content"),
+            finish,
+            cut=finish == "length",
+            refusal=refusal,
+            input_tokens=usage.get("prompt_tokens"),
+            output_tokens=usage.get("completion_tokens"),
+            server=" ".join(str(part) for part in (payload.get("model"), fingerprint) if part),
+            p_success=p_success(_candidates(choice)) if self.rates(question) else None,
+            seeded=self.seeded(question, fingerprint),
+        )
+
+    def rates(self, question: Question) -> bool:
+        """Whether log-probabilities of this answer are those of a verdict."""
+        wrapped = bool(question.constraint and question.constraint.choice and "structured" in question.effective)
+        return bool(question.effective.get("logprobs")) and verdict_words(question.answer_format) and not wrapped
+
+    def seeded(self, question: Question, fingerprint: str | None) -> bool | None:
+        """A server that honors a seed names its fingerprint; one that does not may have ignored the seed in silence."""
+        return fingerprint is not None if "seed" in question.effective else None
+
+
+class VLLM(OpenAI):
+    """vLLM's own fields. Unknown fields are ignored in silence there, so that preflight checks whether they worked."""
+
+    body_mb: float | None = None
+    images: int | None = None
+
+    def url(self, base: str, model: str) -> str:
+        return f"{base}/chat/completions" if base.endswith("/v1") else f"{base}/v1/chat/completions"
+
+    def structured(self, constraint: Constraint) -> dict[str, Any]:
+        if constraint.choice:
+            return {"structured_outputs": {"choice": list(constraint.choice)}}
+        return {"structured_outputs": {"json": constraint.schema}}
+
+    def unwrap(self, question: Question, text: str | None) -> str | None:
+        return text
+
+    def rates(self, question: Question) -> bool:
+        return bool(question.effective.get("logprobs")) and verdict_words(question.answer_format)
+
+    def seeded(self, question: Question, fingerprint: str | None) -> bool | None:
+        return True if "seed" in question.effective else None
+
+
+def _candidates(choice: Any) -> list[dict[str, float]]:
+    positions = (choice.get("logprobs") or {}).get("content") or []
+    return [
+        {entry["token"]: float(entry["logprob"]) for entry in [position, *position.get("top_logprobs", [])]}
+        for position in positions
+    ]
