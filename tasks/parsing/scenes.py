@@ -1,4 +1,4 @@
-"""The scene of an answer to Task B: an object with `agent`, `front_cell`, `objects` (paper 1, Appendices C.1, F.3, F.4).
+"""The scene of an answer to Task B: an object with agent, front_cell, objects (paper 1, Appendices C.1, F.3, F.4).
 
     strict      the whole answer is the object
     robust      also an object in a code fence or in surrounding text, trailing commas, field names that mean the same
@@ -94,8 +94,8 @@ def _thing(value: Any) -> dict[str, Any] | None:
         if " ".join(words) in _NOTHING:
             return None
         if len(words) == 2:
-            kind, color = sorted(words, key=lambda word: word not in ("key", "ball", "box"))
-            return {"type": kind, "color": color}
+            noun, color = sorted(words, key=lambda word: word not in ("key", "ball", "box"))
+            return {"type": noun, "color": color}
         return {"type": " ".join(words), "color": None}
     if isinstance(value, dict):
         kind = _word(value.get("type"))

@@ -35,15 +35,15 @@ _NOT = (
     r"(?:\s+|-)(?:a\s+|an\s+|any\s+|been\s+|fully\s+|successfully\s+)*)"
 )
 _PHRASE = rf"{OPENING}(?:\\(?:boxed|text\w*)\{{)*{OPENING}(?P<neg>{_NOT})?(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\b"
-_NOUN = r"(?:verdict|answer|judge?ment|decision|conclusion|result|outcome|prediction|classification|determination|label|status)"
+_NOUN = "(?:verdict|answer|judge?ment|decision|conclusion|result|outcome|prediction|classification)"
 _SO = r"(?:therefore|thus|hence|so|in conclusion|to conclude)"
 _LABEL = re.compile(
-    rf"(?:(?P<final>final|overall|ultimate)\s+)?\b(?:{_NOUN}|{_SO})\b{OPENING}"
-    rf"(?:\s*(?::|=|-+>|→|[–—]|\bis\b|\bwould be\b|\bmust be\b|\bremains\b|,)[*_\s]*)+{_PHRASE}{BOUNDARY}",
+    rf"(?:(?P<final>final|overall|ultimate)\s+)?\b{_NOUN}\b{OPENING}"
+    rf"(?:\s*(?::|=|-+>|→|[–—]|\bis\b|\bwould be\b|\bmust be\b|\bremains\b)[*_\s]*)+(?:an?\s+)?{_PHRASE}{BOUNDARY}",
     re.IGNORECASE,
 )
 _LEADING = re.compile(rf"\A{_PHRASE}{BOUNDARY}(?!\s*[.,;:!]?\s*(?:if|unless|or)\b)", re.IGNORECASE)
-_TRAILING = re.compile(rf"(?:\A|\n|[.!?:]\s)[ \t]*{_PHRASE}{CLOSING}\Z", re.IGNORECASE)
+_TRAILING = re.compile(rf"(?:\A|\n|[.!?:]\s)[ \t]*(?:{_SO}\s*[,:]\s*)?{_PHRASE}{CLOSING}\Z", re.IGNORECASE)
 _PUBLISHED = re.compile(
     r"\b(?:(success|successful|successfully|succeed|succeeded|yes)|(?:fail|failed|failure|no))\b", re.I
 )
@@ -66,11 +66,11 @@ def _statements(text: str) -> list[Statement]:
 
     for match in _LABEL.finditer(text):
         add(match, "labeled", 2 if match["final"] else 1)
-    if match := _LEADING.match(text):
-        add(match, "leading", 0)
     start = max(0, len(text) - _TAIL)
-    if match := _TRAILING.search(text[start:]):
-        add(match, "trailing", 0, start)
+    if leading := _LEADING.match(text):
+        add(leading, "leading", 0)
+    if trailing := _TRAILING.search(text[start:]):
+        add(trailing, "trailing", 0, start)
     return found
 
 

@@ -1,0 +1,93 @@
+"""LES of every judge, family and representation as rows of `metrics` and `comparisons`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tasks.scoring.graded import KEYS
+from tasks.scoring.les import Leakage, leakage
+from tasks.scoring.parts import ALL, with_reason
+from tasks.scoring.stability import FAMILIES, KINDS, Family, presentations
+
+SEAT = ["judge", "world", "task", "representation"]
+
+
+def verdict_table(rows: pl.DataFrame, family: Family) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Full verdicts of one family, wide: one row a group with KEYS and a column a level (the baseline first)."""
+    shown = presentations(rows, family).filter(pl.col("variant") == "full")
+    probes = tuple(probe for probe in family.probes if probe in set(shown[family.axis]))
+    levels = [family.baseline, *probes]
+    wide = shown.group_by(KEYS, maintain_order=True).agg(
+        pl.col("yes").filter(pl.col(family.axis) == level).first().cast(pl.Float64).alias(level) for level in levels
+    )
+    return wide, probes
+
+
+def leakage_fits(rows: pl.DataFrame) -> Iterator[tuple[dict[str, Any], Family, Leakage, int, int]]:
+    """(seat, family, fit, verdicts planned, verdicts read) of every judge and representation of one task. Judges that
+    answer alike are fitted once."""
+    seen: dict[bytes, Leakage] = {}
+    for family in FAMILIES:
+        wide, probes = verdict_table(rows, family)
+        if not probes:
+            continue
+        for seat, some in wide.group_by(SEAT, maintain_order=True):
+            table = some.select(family.baseline, *probes).to_numpy()
+            table = table[np.lexsort(np.nan_to_num(table, nan=-1).T)]
+            key = repr((table.shape, probes)).encode() + np.nan_to_num(table, nan=-1).tobytes()
+            if key not in seen:
+                seen[key] = leakage(table, probes)
+            yield dict(zip(SEAT, seat, strict=True)), family, seen[key], table.size, int((~np.isnan(table)).sum())
+
+
+def leakage_rows(
+    seat: dict[str, Any], family: Family, fit: Leakage, planned: int, read: int
+) -> Iterator[dict[str, Any]]:
+    """LES, d_logit, and effect and odds ratio of each probe, as rows of `metrics`."""
+    flag = "separated" if fit.separated else "no_change" if fit.les is not None and not fit.n_changed else None
+    reason = {
+        "separated": f"{', '.join(fit.separated)}: every changed verdict changes in one direction, so the data bound the "
+        "effect on one side only; the other side is bounded by the prior",
+        "no_change": "no group changes its verdict; the interval is bounded by the prior",
+        None: None,
+    }[flag]
+    common = {
+        **seat,
+        "representation": seat["representation"] or None,
+        "slice": ALL,
+        "protocol": "eligible",
+        "n_planned": planned,
+        "n_ok": read,
+        "n_groups": fit.n_groups,
+        "n_envs": None,
+        "flag": flag,
+        "reason": reason,
+        **dict.fromkeys(("bound_low", "bound_high", "boot_low", "boot_high", "env_low", "env_high")),
+    }
+
+    def row(metric: str, value: float | None, low: float | None, high: float | None) -> dict[str, Any]:
+        made = {**common, "metric": metric, "value": value, "ci_low": low, "ci_high": high}
+        made["ci_method"] = None if value is None else "profile"
+        return {**made, "flag": "undefined", "reason": fit.reason} if fit.reason else made
+
+    def scaled(value: float | None, by: float) -> float | None:
+        return None if value is None else value / by
+
+    unit = math.pi / math.sqrt(3)
+    yield row(f"LES_{family.name}", fit.les, fit.les_low, fit.les_high)
+    yield row(f"d_logit_{family.name}", fit.d_logit, scaled(fit.les_low, unit), scaled(fit.les_high, unit))
+    for index, probe in enumerate(fit.probes):
+        if fit.reason:
+            yield row(f"effect_{KINDS[probe]}", None, None, None)
+            continue
+        effect, low, high = float(fit.effects[index]), float(fit.low[index]), float(fit.high[index])
+        yield row(f"effect_{KINDS[probe]}", effect, low, high)
+        yield row(f"odds_ratio_{KINDS[probe]}", *(math.exp(min(bound, 700.0)) for bound in (effect, low, high)))
+
+
+__all__ = ["leakage_fits", "leakage_rows", "verdict_table", "with_reason"]
