@@ -1,0 +1,116 @@
+"""Equations as mathematics: text to number, through `sympy`, once for every shape of an equation.
+
+Each number in a text becomes a placeholder; the shape that is left is parsed and compiled by sympy and kept, so that
+equal shapes with other numbers cost a function call.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable, Mapping
+
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})+(?:\.\d+)?(?![\d,])|(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?<![\w.])\.\d+")
+_SUPER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_ALLOWED = re.compile(r"^[\w\s+\-*/().,']*$")
+_FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "abs")
+
+
+class NotMath(ValueError):
+    """The text is no expression that this module reads."""
+
+
+def prepare(text: str) -> str:
+    """Unicode and LaTeX mathematics as plain operators; degrees become radians where the sign ° says so."""
+    text = text.strip()
+    if "\\" in text:
+        for _ in range(3):
+            text = re.sub(r"\\d?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"((\1)/(\2))", text)
+            text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"sqrt(\1)", text)
+            text = re.sub(r"\\(?:text|mathrm|mathbf|operatorname)\s*\{([^{}]*)\}", r"\1", text)
+        text = text.replace("\\cdot", "*").replace("\\times", "*").replace("\\left", "").replace("\\right", "")
+        text = text.replace("^\\circ", "°").replace("^{\\circ}", "°").replace("\\circ", "°").replace("\\degree", "°")
+        text = text.replace("\\,", " ").replace("\\;", " ").replace("\\!", "").replace("\\approx", "=")
+        text = re.sub(r"\\([a-zA-Z]+)", lambda m: _GREEK.get(m[1], m[1]), text)
+        text = text.replace("{", "(").replace("}", ")") if "^" in text else text.replace("{", "").replace("}", "")
+    text = text.translate(str.maketrans("·⋅×−–÷∙", "***--/*")).replace("^", "**").replace("$", "")
+    text = re.sub(r"([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda m: "**" + m[1].translate(_SUPER), text)
+    text = re.sub(r"√\s*\(", "sqrt(", text)
+    text = re.sub(r"√\s*([\w.]+)", r"sqrt(\1)", text)
+    text = text.replace("½", "(1/2)*").replace("|", "")
+    text = re.sub(r"([\d.]+)\s*°", r"(\1*pi/180)", text)
+    return text.replace("π", "pi")
+
+
+_GREEK = {
+    "theta": "θ", "mu": "μ", "rho": "ρ", "lambda": "λ", "pi": "π", "Delta": "Δ", "Phi": "Φ", "phi": "φ", "omega": "ω",
+    "sin": "sin", "cos": "cos", "tan": "tan", "sqrt": "sqrt", "alpha": "α", "varepsilon": "ε", "epsilon": "ε",
+}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=8192)
+def _compile(shape: str) -> tuple[Callable[..., float], tuple[str, ...]]:
+    """The function of a shape and the names of its arguments. NotMath where sympy cannot read it."""
+    import sympy
+    from sympy.parsing.sympy_parser import (
+        implicit_multiplication,
+        parse_expr,
+        standard_transformations,
+    )
+
+    if not _ALLOWED.match(shape) or len(shape) > 400 or "__" in shape:
+        raise NotMath(shape)
+    names = [name for name in dict.fromkeys(re.findall(r"[^\W\d]\w*'?", shape)) if name not in (*_FUNCTIONS, "pi")]
+    safe = {name: f"x{i}x" for i, name in enumerate(names)}
+    text = re.sub(r"[^\W\d]\w*'?", lambda m: safe.get(m[0], m[0]), shape)
+    symbols = {alias: sympy.Symbol(alias, real=True) for alias in safe.values()}
+    scope = {name: getattr(sympy, "Abs" if name == "abs" else name) for name in _FUNCTIONS}
+    scope |= {"pi": sympy.pi, "Integer": sympy.Integer, "Float": sympy.Float, "Rational": sympy.Rational, "Symbol": sympy.Symbol}
+    try:
+        expression = parse_expr(
+            text,
+            local_dict=dict(symbols),
+            global_dict=scope,
+            transformations=(*standard_transformations, implicit_multiplication),
+            evaluate=False,
+        )
+        function = sympy.lambdify(list(symbols.values()), expression, modules="math", cse=False)
+    except Exception as error:  # the parser raises SyntaxError, TokenError, TypeError, AttributeError
+        raise NotMath(shape) from error
+    return function, tuple(names)
+
+
+@functools.lru_cache(maxsize=16384)
+def evaluate_text(text: str) -> float:
+    """The value of an expression without symbols. NotMath otherwise."""
+    return evaluate(text, {})
+
+
+def evaluate(text: str, values: Mapping[str, float]) -> float:
+    """The value of an expression whose symbols `values` knows.
+
+    Raises NotMath where the text is no mathematics, a symbol is unknown or the value is not a finite number.
+    """
+    numbers: list[float] = []
+
+    def placeholder(match: re.Match[str]) -> str:
+        numbers.append(float(match[0].replace(",", "")))
+        return f"n{len(numbers) - 1}n"
+
+    shape = _NUMBER.sub(placeholder, prepare(text))
+    shape = re.sub(r"\s+", " ", shape).strip()
+    if not shape:
+        raise NotMath(text)
+    function, names = _compile(shape)
+    try:
+        arguments = [numbers[int(name[1:-1])] if _PLACEHOLDER.fullmatch(name) else values[name] for name in names]
+        result = function(*arguments)
+    except (KeyError, ValueError, ZeroDivisionError, OverflowError, TypeError) as error:
+        raise NotMath(f"{text!r}: {error}") from error
+    if isinstance(result, complex) or not math.isfinite(result):
+        raise NotMath(text)
+    return float(result)
+
+
+_PLACEHOLDER = re.compile(r"n\d+n")

@@ -1,0 +1,88 @@
+"""A second resistor is added to a battery that feeds one, in series or in parallel.
+
+Parameters: voltage, two resistances; condition: the wiring. Derived: current first and after, total resistance, power.
+Outcome: whether the battery's current rises. Counterfactual: voltage, second resistance.
+"""
+
+from tasks.traces.families.base import Family, Outcome, Quantity
+
+DEVICES = ("lamp", "heater", "resistor", "toaster", "fan", "kettle")
+
+
+def _equations(s):
+    total = "({R1} + {R2})" if s["wiring"] == "series" else "({R1}·{R2}/({R1} + {R2}))"
+    return {
+        "i0": "{V}/{R1}",
+        "rt": total[1:-1],
+        "i1": f"{{V}}/{total}",
+        "power": f"{{V}}²/{total}",
+    }
+
+
+def _draw(p):
+    s = p.state
+    p.battery(1.2, 3, "battery")
+    p.line([(1.2, 3.4), (1.2, 5), (8, 5), (8, 1), (1.2, 1), (1.2, 2.6)])
+    series = s["wiring"] == "series"
+    open_still = p.moment == "before"
+    if series:
+        p.resistor("a", 3.6, 5, "h")
+        p.resistor("b", 6.1, 5, "h")
+        if open_still:
+            p.line([(5.2, 5), (5.2, 5.75), (7.05, 5.75), (7.05, 5)], dashed=True)
+            p.label(6.1, 6.0, "bridged at first")
+    else:
+        p.resistor("a", 8, 3, "v")
+        p.line([(5, 5), (5, 3.6)], dashed=open_still)
+        p.line([(5, 2.4), (5, 1)], dashed=open_still)
+        p.resistor("b", 5, 3, "v")
+        if open_still:
+            p.label(4.0, 4.4, "open at first")
+    p.show("V", "R1", "R2")
+    p.note(f"{p.names['b']} is added in {s['wiring']}")
+
+
+FAMILY = Family(
+    name="circuit",
+    roles={"battery": ("battery", "power supply"), "a": DEVICES, "b": DEVICES},
+    recognize={"battery": r"batter|supply|source|cell", "a": r"R_?1|\bA\b|first", "b": r"R_?2|\bB\b|second"},
+    quantities={
+        "V": Quantity("voltage", "U", "V", ("V", "mV"), 3, 24, "battery", ("v_source", "v", "voltage", "emf")),
+        "R1": Quantity("resistance", "R1", "Ω", ("Ω", "kΩ"), 12, 180, "a", ("r1", "resistance_1", "r_1")),
+        "R2": Quantity("resistance", "R2", "Ω", ("Ω", "kΩ"), 12, 180, "b", ("r2", "resistance_2", "r_2")),
+        "i0": Quantity("initial battery current", "I0", "A", ("A", "mA"), owner="battery"),
+        "rt": Quantity("total resistance", "R", "Ω", ("Ω", "kΩ"), owner="", aliases=("r_total", "r_eq", "req")),
+        "i1": Quantity("battery current", "I1", "A", ("A", "mA"), owner="battery", aliases=("i_total", "i", "current")),
+        "power": Quantity("total power", "P", "W", ("W",), owner="battery", aliases=("p_total",)),
+    },
+    conditions={"wiring": ("series", "parallel")},
+    formulas={
+        "i0": lambda V, R1: V / R1,
+        "rt": lambda wiring, R1, R2: R1 + R2 if wiring == "series" else R1 * R2 / (R1 + R2) if wiring == "parallel" else "",
+        "i1": lambda V, rt: V / rt,
+        "power": lambda V, i1: V * i1,
+        "trend": lambda wiring: "falls" if wiring == "series" else "rises" if wiring == "parallel" else "",
+    },
+    equations=_equations,
+    relations=lambda s: (("connected_to", "battery", "a"), ("connected_to", "a", "b")),
+    forces=lambda s: (),
+    rules=("Ohm's law for the total resistance", "the battery current equals the voltage over the total resistance"),
+    rule_words=r"ohm|kirchhoff|resistance|voltage",
+    setting="A {battery} with a voltage of {V} feeds a {a} with a resistance of {R1}. Then a {b} with a resistance of {R2} is added "
+    "in {wiring}.",
+    effect="The current from the {battery} {trend} to a battery current of {i1}",
+    subject="battery",
+    headline="i1",
+    outcome=Outcome(
+        "trend",
+        "Does the current from the {battery} rise or fall?",
+        {"rises": r"\bris(es?|ing)\b|\bincreas|\bgrows?\b|higher", "falls": r"\bfall(s|ing)?\b|\bdecreas|\bdrops?\b|lower"},
+    ),
+    targets=("i0", "rt", "i1", "power"),
+    interventions=("V", "R2"),
+    assumptions=("the battery is ideal", "the wires have no resistance", "the resistances are constant"),
+    accept=lambda s: abs(s["R1"] / s["R2"] - 1) > 0.15 and 0.2 < s["R1"] / s["R2"] < 5,
+    draw=_draw,
+    change=("i0", "i1"),
+    initial=("i0",),
+)
