@@ -37,10 +37,10 @@ def prepare(text: str) -> str:
     text = text.translate(str.maketrans("·⋅×−–÷∙", "***--/*")).replace("^", "**").replace("$", "")
     text = re.sub(r"([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda m: "**" + m[1].translate(_SUPER), text)
     text = re.sub(r"√\s*\(", "sqrt(", text)
-    text = re.sub(r"√\s*([\w.]+)", r"sqrt(\1)", text)
+    text = re.sub(r"√\s*([\w.]+)", r" sqrt(\1)", text)
     text = text.replace("½", "(1/2)*").replace("|", "")
     text = re.sub(r"([\d.]+)\s*°", r"(\1*pi/180)", text)
-    return text.replace("π", "pi")
+    return text.replace("π", " pi ")
 
 
 _GREEK = {
@@ -66,7 +66,7 @@ def _compile(shape: str) -> tuple[Callable[..., float], tuple[str, ...]]:
     text = re.sub(r"[^\W\d]\w*'?", lambda m: safe.get(m[0], m[0]), shape)
     symbols = {alias: sympy.Symbol(alias, real=True) for alias in safe.values()}
     scope = {name: getattr(sympy, "Abs" if name == "abs" else name) for name in _FUNCTIONS}
-    scope |= {"pi": sympy.pi, "Integer": sympy.Integer, "Float": sympy.Float, "Rational": sympy.Rational, "Symbol": sympy.Symbol}
+    scope |= {name: getattr(sympy, name) for name in ("pi", "Integer", "Float", "Rational", "Symbol", "Add", "Mul", "Pow")}
     try:
         expression = parse_expr(
             text,
