@@ -126,6 +126,12 @@ class ArtifactWriter:
         if sum(len(part) for part in waiting) >= PART_ROWS or sum(part.nbytes for part in waiting) >= PART_BYTES:
             self._flush(table)
 
+    def discard(self) -> None:
+        """Forget everything that was added."""
+        for part in self.parts:
+            self.store.files.delete(f"{self.folder}/{part['name']}")
+        self.parts, self.pending, self.seen = [], {}, {}
+
     def _flush(self, table: str) -> None:
         rows = pa.concat_tables(self.pending.pop(table)).combine_chunks()
         buffer = pa.BufferOutputStream()

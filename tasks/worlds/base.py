@@ -173,6 +173,10 @@ class Environment(abc.ABC):
         """Whether what the frame of `after` shows cannot follow from what the frame of `state` shows under `action`,
         to one who knows the rules and sees only the two frames (Task A's distractors must)."""
 
+    def scene(self, state: Any) -> Json:
+        """What Task B asks about the frame of `state`. Worlds without a Task B do not have it."""
+        raise NotImplementedError(f"{self.world} has no scene descriptions")
+
     def chain_in_order(self, events: Sequence[Event]) -> str | None:
         """None where the causal chain's events occur in order; else the first one missing (gate E1)."""
         at = -1

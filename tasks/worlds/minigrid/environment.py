@@ -14,6 +14,7 @@ from tasks.worlds.base import Branch, Environment, Event, Intervention, Json, Ma
 from tasks.worlds.minigrid import tiles
 from tasks.worlds.minigrid.planner import Planner
 from tasks.worlds.minigrid.rules import contradicts
+from tasks.worlds.minigrid.scene import scene
 from tasks.worlds.minigrid.simulator import (
     ACTIONS,
     AGENT_COLUMN,
@@ -213,6 +214,9 @@ class MiniGridEnvironment(Environment):
 
     def hide(self, frame: Pixels, boxes: Sequence[MaskBox]) -> Pixels:
         return tiles.hide(frame, boxes)
+
+    def scene(self, state: State) -> Json:
+        return scene(state.view)
 
     def branches(self, seed: int, actions: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, Branch]]:
         simulator = self.simulator

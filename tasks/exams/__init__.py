@@ -1,0 +1,141 @@
+"""Tasks A-E: items and answers.
+
+Stage `exams` builds the items of one shard from its accepted groups. Stage `release` gathers what a model may see
+(`items`, `images`); its key is the exam's key. Stage `answers` gathers what only the audit may see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from storage.store import ArtifactWriter
+from tasks.errors import StageFailed
+from tasks.exams import task_a, task_b, task_c, task_d, task_e
+from tasks.exams.prompts import load as prompt_set
+from tasks.exams.records import Draft
+from tasks.exams.source import Source
+from tasks.gates.items import examine_items, shown_digest
+from tasks.stage import Config, Inputs, Stage
+from tasks.trajectories import Group, groups
+from tasks.worlds import environment
+
+HEADLINE = pl.col("companion_of").is_null()  # items that count; companions stand beside them
+
+
+class _GroupFails(Exception):
+    """A group whose items do not pass; the exam is built again without it."""
+
+
+def build(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
+    """`groups`, `trajectories`, `frames`, `images`, `gate_results` -> `items`, `answers`, `images`, `gate_results`.
+
+    Configuration: world, env, env_id, seed, prompts, prompts_sha256, tasks. Raises StageFailed where the accepted
+    groups do not suffice for the counts.
+    """
+    world = environment(config["world"], config["env"], config["env_id"])
+    heads = inputs["gates"].read("groups")
+    accepted = set(heads.filter("accepted")["group_id"])
+    able = [group for group in groups(inputs["variants"], world, only=accepted)]
+    images = inputs["rendering"].arrow("images")
+    place = {image_id: row for row, image_id in enumerate(images["image_id"].to_pylist())}
+    frames = inputs["rendering"].read("frames")
+    source = Source(
+        world,
+        prompt_set(config["prompts"]),
+        config["seed"],
+        {(group, variant, step): image_id for group, variant, step, image_id in frames.iter_rows()},
+        lambda image_id: images["png"][place[image_id]].as_py(),
+    )
+    refused: list[dict[str, Any]] = []
+    while True:
+        try:
+            _write(source, able, config["tasks"], writer, refused)
+            break
+        except _GroupFails as failure:
+            writer.discard()
+            able = [group for group in able if group.group_id != str(failure)]
+    writer.add("gate_results", refused)
+
+
+def _write(
+    source: Source, able: list[Group], tasks: Config, writer: ArtifactWriter, refused: list[dict[str, Any]]
+) -> None:
+    seen: dict[str, tuple[str, str]] = {}
+    written: set[str] = set()
+    results: dict[tuple[str, str], dict[str, Any]] = {}
+    for drafts in _drafts(source, able, tasks):
+        if not drafts:
+            continue
+        group_id = drafts[0].group_id
+        for gate, wrong in examine_items(drafts, seen).items():
+            row = {"group_id": group_id, "variant": "items", "gate": gate, "passed": wrong is None, "detail": wrong}
+            if wrong is not None:
+                refused.append(row)
+                raise _GroupFails(group_id)
+            results[group_id, gate] = row
+        writer.add("items", [draft.item() for draft in drafts])
+        writer.add("answers", [draft.answer(source.world) for draft in drafts])
+        pictures = {picture.image_id: picture for draft in drafts for picture in draft.pictures}
+        writer.add("images", [picture.row() for name, picture in pictures.items() if name not in written])
+        written.update(pictures)
+    writer.add("gate_results", list(results.values()))
+
+
+def _drafts(source: Source, able: list[Group], tasks: Config) -> Iterator[list[Draft]]:
+    """The items of every task, a list a group."""
+    for name, plan in tasks.items():
+        wanted = plan["references"] + plan["queries"] if name == "D" else plan["groups"]
+        if len(able) < wanted:
+            raise StageFailed(
+                f"{source.world.env_id}: {len(able)} groups passed the gates, Task {name} wants {wanted}; "
+                "raise the shard's `groups` in the profile"
+            )
+        chosen = able[:wanted]
+        match name:
+            case "A":
+                yield from task_a.draft(source, chosen, plan["items"])
+            case "B":
+                yield from task_b.draft(source, chosen, plan["frames"])
+            case "C":
+                yield from task_c.draft(source, chosen, plan["probes"], plan["framings"], plan["split"])
+            case "D":
+                references, queries = chosen[: plan["references"]], chosen[plan["references"] :]
+                yield from task_d.draft(source, queries, references, [tuple(p) for p in plan["presentations"]])
+            case "E":
+                yield from task_e.draft(source, chosen, plan["roles"])
+
+
+def release(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
+    """What a model may see, of all shards: `items` and `images`, and nothing else."""
+    written: set[str] = set()
+    for shard in inputs.all("exams").values():
+        writer.add("items", shard.arrow("items"))
+        for batch in shard.batches("images"):
+            fresh = [name not in written for name in batch["image_id"].to_pylist()]
+            writer.add("images", batch.filter(fresh))
+            written.update(batch["image_id"].to_pylist())
+
+
+def answers(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
+    """What only the audit may see, of all shards. Raises StageFailed where two shards' items show the same and have
+    different gold answers, or an answer belongs to no item."""
+    seen: dict[str, tuple[str, str]] = {}
+    for shard in inputs.all("exams").values():
+        table = shard.arrow("answers")
+        gold = dict(zip(table["uid"].to_pylist(), table["gold"].to_pylist(), strict=True))
+        ablated = dict(zip(table["uid"].to_pylist(), table["condition"].to_pylist(), strict=True))
+        for uid, prompt, image_ids in shard.read("items").select("uid", "prompt", "image_ids").iter_rows():
+            if ablated[uid] in ("shuffle", "mask"):
+                continue
+            first = seen.setdefault(shown_digest(prompt, image_ids), (gold[uid], uid))
+            if first[0] != gold[uid]:
+                raise StageFailed(f"{uid} shows what {first[1]} shows and has another gold answer")
+        writer.add("answers", table)
+
+
+EXAMS = Stage("exams", 1, build)
+RELEASE = Stage("release", 1, release)
+ANSWERS = Stage("answers", 1, answers)

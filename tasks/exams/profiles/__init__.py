@@ -1,0 +1,123 @@
+"""Profiles: how large an exam is, one TOML file each, `<world>-<profile>.toml`.
+
+world = "minigrid"
+prompts = "minigrid-v1"
+
+[shards.doorkey]                      # a shard: one configuration of one environment
+env_id = "MiniGrid-DoorKey-8x8-v0"    # `env` where its name is not the shard's
+groups = 18                           # clean rollouts to make; what gates reject comes off these
+A = { groups = 3, items = 18 }
+B = { groups = 12, frames = 2 }
+C = { groups = 6 }
+D = { references = 1, queries = 2 }
+E = { groups = 24, roles = { identity_short = 24, ... } }
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tasks.errors import BadInput
+
+_FOLDER = Path(__file__).parent
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TaskA(_Strict):
+    groups: int = Field(gt=0)
+    items: int = Field(gt=0)
+
+
+class TaskB(_Strict):
+    groups: int = Field(gt=0)
+    frames: int = Field(gt=0)
+
+
+class TaskC(_Strict):
+    groups: int = Field(gt=0)
+    probes: bool = True
+    framings: tuple[Literal["neu", "pos", "neg"], ...] = ("neu", "pos", "neg")
+    split: bool = True
+
+
+class TaskD(_Strict):
+    references: int = Field(gt=0)
+    queries: int = Field(gt=0)
+    presentations: tuple[tuple[Literal["clean", "noisy", "style"], Literal["neu", "pos", "neg"]], ...] = (
+        ("clean", "neu"),
+        ("clean", "pos"),
+        ("clean", "neg"),
+        ("style", "neu"),
+    )
+
+
+class TaskE(_Strict):
+    groups: int = Field(gt=0)
+    roles: dict[str, int]
+
+
+class Shard(_Strict):
+    env: str = ""
+    env_id: str
+    groups: int = Field(gt=0)
+    first: int = Field(default=0, ge=0)
+    A: TaskA | None = None
+    B: TaskB | None = None
+    C: TaskC | None = None
+    D: TaskD | None = None
+    E: TaskE | None = None
+
+    def tasks(self) -> dict[str, Any]:
+        """Plain configuration of the tasks that the shard takes part in."""
+        return {name: getattr(self, name).model_dump(mode="json") for name in "ABCDE" if getattr(self, name)}
+
+
+class Profile(_Strict):
+    world: str
+    prompts: str
+    shards: dict[str, Shard]
+
+    def rollouts(self, shard: str, seed: int) -> dict[str, Any]:
+        """Configuration of the shard's `rollouts`."""
+        plan = self.shards[shard]
+        return self.place(shard) | {"seed": seed, "groups": plan.groups, "first": plan.first}
+
+    def place(self, shard: str) -> dict[str, Any]:
+        """Configuration of the shard's `variants`, `rendering` and `gates`."""
+        plan = self.shards[shard]
+        return {"world": self.world, "env": plan.env or shard, "env_id": plan.env_id}
+
+    def exams(self, shard: str, seed: int) -> dict[str, Any]:
+        """Configuration of the shard's `exams`; the text of the prompts is part of it by its digest."""
+        from tasks.exams.prompts import load as prompt_set
+
+        prompts = {"prompts": self.prompts, "prompts_sha256": prompt_set(self.prompts).sha256}
+        return self.place(shard) | prompts | {"seed": seed, "tasks": self.shards[shard].tasks()}
+
+
+def load(world: str, profile: str) -> Profile:
+    """A profile by name, or by the path of a TOML file. Raises BadInput, naming the key or what there is."""
+    path = Path(profile) if profile.endswith(".toml") else _FOLDER / f"{world}-{profile}.toml"
+    try:
+        table = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        known = sorted(file.stem.removeprefix(f"{world}-") for file in _FOLDER.glob(f"{world}-*.toml"))
+        close = difflib.get_close_matches(profile, known, 1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise BadInput(f"no profile {profile!r} of {world}; {hint}there are {', '.join(known) or 'none'}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path}: {error}") from error
+    try:
+        return Profile.model_validate(table)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        raise BadInput(f"{path}: {place}: {problem['msg']}") from error

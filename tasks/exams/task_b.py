@@ -1,0 +1,49 @@
+"""Task B: one frame described as JSON (paper 1, C.1 and F.3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from tasks.errors import StageFailed
+from tasks.exams.records import Draft, uid
+from tasks.exams.source import Source
+from tasks.rendering.png import Picture
+from tasks.trajectories import Group
+
+
+def draft(source: Source, groups: Sequence[Group], frames: int) -> Iterator[list[Draft]]:
+    """`frames` frames of Full of each group, no picture twice; frames with something to describe come first."""
+    shown: set[str] = set()
+    for group in groups:
+        states = group.traces["full"].states
+        steps = list(range(len(states)))
+        source.random("B", group.group_id).shuffle(steps)
+        scenes = {step: source.world.scene(states[step]) for step in steps}
+        steps.sort(key=lambda step: not scenes[step]["objects"])
+        items: list[Draft] = []
+        for step in steps:
+            image_id = source.image_id(group, "full", step)
+            if len(items) == frames:
+                break
+            if image_id in shown:
+                continue
+            shown.add(image_id)
+            items.append(
+                Draft(
+                    uid=uid("B", source.world, group.short_id, "full", f"t{step:03d}"),
+                    task="B",
+                    prompt=source.prompts.prompt("B"),
+                    pictures=[Picture.of(source.frame(group, "full", step))],
+                    **source.prompts.format_of("B"),
+                    group_id=group.group_id,
+                    variant="full",
+                    temporal="orig",
+                    visual="clean",
+                    gold=json.dumps(scenes[step], separators=(",", ":")),
+                    steps=[step],
+                )
+            )
+        if len(items) < frames:
+            raise StageFailed(f"Task B: {group.group_id} has no {frames} frames that no other item shows")
+        yield items

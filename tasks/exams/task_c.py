@@ -1,0 +1,77 @@
+"""Task C: did the trajectory reach the goal, under probes of order, style, framing and representation (paper 1, C.2).
+
+A group gives 18 temporal and visual items (3 variants x 2 orders x 3 styles, no framing sentence) and 9 framing items
+(3 variants x 3 framings, original order, clean), each with a companion that shows the same frames as split pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from tasks.exams.keyframes import keyframes
+from tasks.exams.records import Draft, uid
+from tasks.exams.source import Source
+from tasks.rendering.styles import VISUALS
+from tasks.trajectories import Group
+
+ORDERS = ("orig", "rev")
+FRAMINGS = ("neu", "pos", "neg")
+
+
+def draft(
+    source: Source, groups: Sequence[Group], probes: bool = True, framings: Sequence[str] = FRAMINGS, split: bool = True
+) -> Iterator[list[Draft]]:
+    """The items of each group. `probes` off leaves the temporal and visual items out."""
+    for group in groups:
+        steps = keyframes(group)
+        presentations = [(order, visual, None) for order, visual in product(ORDERS, VISUALS)] if probes else []
+        presentations += [("orig", "clean", framing) for framing in framings]
+        yield [
+            item
+            for variant in group.traces
+            for order, visual, framing in presentations
+            for item in _pair(source, group, steps, variant, order, visual, framing, split)
+        ]
+
+
+def _pair(
+    source: Source,
+    group: Group,
+    steps: Sequence[int],
+    variant: str,
+    order: str,
+    visual: str,
+    framing: str | None,
+    split: bool,
+) -> Iterator[Draft]:
+    """The composite item and its split companion."""
+    texts = source.prompts.tasks["C"]
+    shown = list(steps) if order == "orig" else list(reversed(steps))
+    parts = (group.short_id, variant, order, visual, framing)
+    composite = uid("C", source.world, *parts, "composite")
+    for representation in ("composite", "split") if split else ("composite",):
+        evidence = texts["evidence"][representation].format(count=len(shown))
+        pictures = (
+            [source.page(group, variant, shown, visual)]
+            if representation == "composite"
+            else source.split(group, variant, shown, visual)
+        )
+        yield Draft(
+            uid=uid("C", source.world, *parts, representation),
+            task="C",
+            prompt=source.prompts.prompt(
+                "C", texts["framing"][framing] if framing else "", evidence=evidence, mission=group.mission
+            ),
+            pictures=pictures,
+            **source.prompts.format_of("C"),
+            group_id=group.group_id,
+            variant=variant,
+            temporal=order,
+            visual=visual,
+            framing=framing or "none",
+            representation=representation,
+            gold="yes" if group.traces[variant].success else "no",
+            companion_of=None if representation == "composite" else composite,
+            steps=shown,
+        )

@@ -1,0 +1,69 @@
+"""Task D: does a query trajectory complete the task of a successful reference (paper 1, C.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tasks.exams.keyframes import keyframes
+from tasks.exams.records import Draft, uid
+from tasks.exams.source import Source
+from tasks.rendering.png import Picture
+from tasks.rendering.storyboard import sheet
+from tasks.trajectories import Group
+
+BASE_PRESENTATIONS = (("clean", "neu"), ("clean", "pos"), ("clean", "neg"), ("style", "neu"))
+
+
+def match(queries: Sequence[Group], references: Sequence[Group]) -> dict[str, Group]:
+    """For each query (by group id) the reference whose length is nearest, the first of equals; never itself."""
+    return {
+        query.group_id: min(
+            (reference for reference in references if reference.group_id != query.group_id),
+            key=lambda reference: abs(len(reference.actions) - len(query.actions)),
+        )
+        for query in queries
+    }
+
+
+def draft(
+    source: Source,
+    queries: Sequence[Group],
+    references: Sequence[Group],
+    presentations: Sequence[tuple[str, str]] = BASE_PRESENTATIONS,
+) -> Iterator[list[Draft]]:
+    """Every variant of every query under each (visual, framing), on a sheet with its reference's Full."""
+    matched = match(queries, references)
+    for query in queries:
+        reference = matched[query.group_id]
+        yield [
+            _item(source, query, reference, variant, visual, framing)
+            for variant in query.traces
+            for visual, framing in presentations
+        ]
+
+
+def _item(source: Source, query: Group, reference: Group, variant: str, visual: str, framing: str) -> Draft:
+    steps = keyframes(query)
+    page = sheet(
+        [
+            ("REFERENCE", source.storyboard(reference, "full", keyframes(reference), visual)),
+            ("QUERY", source.storyboard(query, variant, steps, visual)),
+        ]
+    )
+    parts = (reference.short_id, query.short_id, variant, "orig", visual, framing, "composite")
+    return Draft(
+        uid=uid("D", source.world, *parts),
+        task="D",
+        prompt=source.prompts.prompt("D", source.prompts.tasks["D"]["framing"][framing]),
+        pictures=[Picture.of(page)],
+        **source.prompts.format_of("D"),
+        group_id=query.group_id,
+        variant=variant,
+        temporal="orig",
+        visual=visual,
+        framing=framing,
+        representation="composite",
+        gold="success" if query.traces[variant].success else "fail",
+        reference_group_id=reference.group_id,
+        steps=steps,
+    )
