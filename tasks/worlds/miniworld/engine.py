@@ -1,0 +1,286 @@
+"""MiniWorld itself, stepped by action names and drawn on demand. Runs in the child process (see process.py).
+
+Stepping and drawing are separate: MiniWorld draws a frame at every step, which a planner throws away. A frame depends on
+the floor plan and the state alone, so that any state can be drawn at any time.
+"""
+
+from __future__ import annotations
+
+import functools
+import urllib.parse
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+
+from tasks.errors import BadInput, StageFailed
+from tasks.worlds.base import Json, Pixels
+from tasks.worlds.miniworld.state import ACTIONS, CAMERA_PITCH, HEIGHT, NOWHERE, WIDTH, State, Thing
+
+Outcome = tuple[State, bool, bool, float]  # state, terminated, truncated, reward
+
+
+def make(env_id: str, entry_point: Any = None, **arguments: Any) -> Any:
+    """A new MiniWorld environment. `env_id` is a registered id, with arguments after a question mark where the
+    configuration is not a registered one: `MiniWorld-Hallway-v0?length=16`. `entry_point` is a class to use in place of
+    the registered one. Raises BadInput for an id that there is not."""
+    import miniworld  # noqa: F401  (registers the environments)
+
+    registered, _, query = env_id.partition("?")
+    options = arguments | {name: _number(values[0]) for name, values in urllib.parse.parse_qs(query).items()}
+    options |= {"obs_width": WIDTH, "obs_height": HEIGHT, "window_width": 8, "window_height": 8}
+    try:
+        spec = gymnasium.spec(registered)
+        if entry_point is not None:
+            return entry_point(**options)
+        return gymnasium.make(spec, disable_env_checker=True, **options).unwrapped
+    except (gymnasium.error.Error, TypeError, AssertionError) as error:
+        raise BadInput(f"no MiniWorld environment {env_id!r}: {error}") from error
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+class Engine:
+    """One MiniWorld environment. Every episode begins with `reset`; nothing carries over."""
+
+    compiled: ClassVar[Engine | None] = None  # whose floor plan lies in the one display list that all contexts share
+
+    def __init__(self, environment: Any, env_id: str):
+        self.environment = environment
+        self.env = environment.make(env_id)
+        self.env.params = self.env.params.no_random()
+        self.env.params.set("cam_pitch", CAMERA_PITCH)
+        self.env.domain_rand = False
+        self.draw = type(self.env).render_obs.__get__(self.env)
+        self.compile = type(self.env)._render_static.__get__(self.env)
+        self.env.render_obs = self.env._render_static = self._later
+        self.seed: int | None = None
+        self.edits: list[Json] = []
+        self.stale = True
+
+    def _later(self, *_: Any) -> None:
+        """Stands in for drawing while the simulation runs."""
+
+    # --- episodes -----------------------------------------------------------------------------------------------
+
+    def reset(self, seed: int, edits: Sequence[Json] = ()) -> tuple[State, str]:
+        """The start of an episode, after `edits` of its things; with the mission. Raises BadInput where the
+        environment's own code fails."""
+        try:
+            self.env.reset(seed=seed)
+        except Exception as error:
+            raise BadInput(
+                f"{self.environment.name}: reset(seed={seed}) raised {type(error).__name__}: {error}"
+            ) from error
+        self.seed, self.edits, self.stale = seed, [dict(edit) for edit in edits], True
+        self.terminated = self.truncated = False
+        self.reward = 0.0
+        for edit in self.edits:
+            self._edit(edit)
+        if self.edits:
+            self.environment.after_edit(self.env)
+        return self.state(), str(getattr(self.env, "mission", "") or self.environment.mission)
+
+    def _edit(self, edit: Json) -> None:
+        from miniworld.entity import Ball, Box, Key
+
+        match edit:
+            case {"move": index, "to": place}:
+                self.things[index].pos = np.array(place, dtype=float)
+            case {"remove": index}:
+                self.things[index].pos = np.array(NOWHERE)
+            case {"write": index, "text": text}:
+                sign = self.things[index]
+                sign.str = text
+                sign.width = len(text) * sign.height
+                sign.randomize(self.env.params, None)
+            case {"add": kind, "color": color, "size": size, "at": [x, z], "dir": direction}:
+                thing = {"box": Box, "ball": Ball}[kind](color, size) if kind != "key" else Key(color)
+                thing.pos, thing.dir = np.array([x, 0.0, z]), float(direction)
+                thing.randomize(self.env.params, None)
+                self.env.entities.append(thing)
+            case _:
+                raise BadInput(f"{edit} is not an edit of a MiniWorld world")
+
+    @property
+    def things(self) -> list[Any]:
+        return [entity for entity in self.env.entities if entity is not self.env.agent]
+
+    def state(self) -> State:
+        agent, things = self.env.agent, self.things
+        return State(
+            seed=self.seed or 0,
+            x=float(agent.pos[0]),
+            z=float(agent.pos[2]),
+            direction=float(agent.dir),
+            carrying=things.index(agent.carrying) if agent.carrying is not None else -1,
+            things=tuple(thing_of(entity) for entity in things),
+        )
+
+    def step(self, action: str) -> Outcome:
+        """One action. Terminated, truncated and the reward accumulate over the episode."""
+        self.observation, reward, terminated, truncated, _ = self.env.step(self.env.actions[action])
+        self.terminated, self.truncated = bool(terminated), bool(truncated)
+        self.reward += float(reward)
+        return self.state(), self.terminated, self.truncated, self.reward
+
+    def run(self, seed: int, actions: Sequence[str], edits: Sequence[Json] = ()) -> tuple[str, list[Outcome]]:
+        """The mission, and what each state of an episode is; an episode that ends early is stepped no further."""
+        start, mission = self.reset(seed, edits)
+        outcomes: list[Outcome] = [(start, False, False, 0.0)]
+        for action in actions:
+            if self.terminated or self.truncated:
+                break
+            outcomes.append(self.step(action))
+        return mission, outcomes
+
+    def replay(
+        self, seed: int, actions: Sequence[str], edits: Sequence[Json] = ()
+    ) -> tuple[str, list[Outcome], list[Pixels]]:
+        """`run` with MiniWorld's own frame of every state, drawn in the course of the episode."""
+        start, mission = self.reset(seed, edits)
+        self._compile()
+        outcomes, frames = [(start, False, False, 0.0)], [self._checked(self.draw())]
+        self.env.render_obs = self.draw
+        try:
+            for action in actions:
+                if self.terminated or self.truncated:
+                    break
+                outcomes.append(self.step(action))
+                frames.append(self._checked(self.observation))
+        finally:
+            self.env.render_obs = self._later
+        return mission, outcomes, frames
+
+    def branch(self, seed: int, actions: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, State]]:
+        """The state after each action of the world, tried out in the state at each of `steps`."""
+        self.reset(seed)
+        wanted, result = set(steps), {}
+        for step, taken in enumerate(actions):
+            if step in wanted:
+                here = self._snapshot()
+                result[step] = {action: self._tried(action, here) for action in ACTIONS}
+            self.step(taken)
+        return result
+
+    def _tried(self, action: str, here: tuple[Any, ...]) -> State:
+        state, *_ = self.step(action)
+        self._restore(here)
+        return state
+
+    def _snapshot(self) -> tuple[Any, ...]:
+        agent = self.env.agent
+        poses = [(entity, np.array(entity.pos), entity.dir) for entity in self.env.entities]
+        return poses, agent.carrying, self.env.step_count, self.terminated, self.truncated, self.reward
+
+    def _restore(self, snapshot: tuple[Any, ...]) -> None:
+        poses, carrying, self.env.step_count, self.terminated, self.truncated, self.reward = snapshot
+        self.env.agent.carrying = carrying
+        for entity, position, direction in poses:
+            entity.pos, entity.dir = position.copy(), direction
+
+    # --- the floor plan ----------------------------------------------------------------------------------------
+
+    def walls(self, seed: int) -> np.ndarray:
+        """(n, 2, 2) float64: both ends (x, z) of every wall that stops the agent."""
+        if seed != self.seed:
+            self.reset(seed)
+        return np.array(self.env.wall_segs, dtype=float)[:, :, [0, 2]]
+
+    def reach(self) -> float:
+        """How far apart, in meters, two bounding circles may be and still count as near one another."""
+        return 1.1 * float(self.env.max_forward_step)
+
+    def stride(self) -> tuple[float, float]:
+        """Meters a step forward, degrees a turn."""
+        return float(self.env.params.get_max("forward_step")), float(self.env.params.get_max("turn_step"))
+
+    # --- pictures ---------------------------------------------------------------------------------------------------
+
+    def show(self, states: Sequence[State], edits: Sequence[Json] = ()) -> list[Pixels]:
+        """The frame of each state, (192, 256, 3) uint8. `edits` are those that the states' episode began with."""
+        return [self._show(state, edits) for state in states]
+
+    def _show(self, state: State, edits: Sequence[Json], without: Sequence[int] = ()) -> Pixels:
+        if state.seed != self.seed or list(edits) != self.edits:
+            self.reset(state.seed, edits)
+        agent, things = self.env.agent, self.things
+        if len(things) != len(state.things):
+            raise StageFailed(f"a state has {len(state.things)} things, its world has {len(things)}")
+        agent.pos, agent.dir = np.array([state.x, 0.0, state.z]), state.direction
+        for index, (entity, thing) in enumerate(zip(things, state.things, strict=True)):
+            entity.pos = np.array(NOWHERE if index in without else (thing.x, thing.y, thing.z))
+            entity.dir = thing.direction
+        static = {index for index in without if things[index].is_static}
+        self._compile(again=bool(static))
+        self.stale = bool(static)
+        return self._checked(self.draw())
+
+    def _compile(self, again: bool = False) -> None:
+        """Bring floor plan and static things into OpenGL's display list, unless they are there."""
+        if again or self.stale or Engine.compiled is not self:
+            self.env.shadow_window.switch_to()
+            self.compile()
+            Engine.compiled, self.stale = self, False
+
+    def _checked(self, frame: Pixels) -> Pixels:
+        if not np.ptp(frame.reshape(-1, 3), axis=0).any():
+            raise StageFailed(f"{self.environment.name}: the renderer drew a frame of a single color")
+        return frame
+
+    def visible(self, state: State, edits: Sequence[Json], thing: int) -> tuple[int, tuple[int, int, int, int] | None]:
+        """How many pixels of the state's frame a thing changes, and the (left, top, width, height) that they span."""
+        changed = (self._show(state, edits) != self._show(state, edits, without=[thing])).any(axis=2)
+        rows, columns = np.flatnonzero(changed.any(axis=1)), np.flatnonzero(changed.any(axis=0))
+        if not len(rows):
+            return 0, None
+        left, top = int(columns[0]), int(rows[0])
+        return int(changed.sum()), (left, top, int(columns[-1]) - left + 1, int(rows[-1]) - top + 1)
+
+
+def thing_of(entity: Any) -> Thing:
+    """The record of a MiniWorld entity."""
+    kind, color = _identity(entity)
+    x, y, z = (float(value) for value in entity.pos)
+    return Thing(kind, color, x, y, z, float(entity.dir), float(entity.height), float(entity.radius))
+
+
+def _identity(entity: Any) -> tuple[str, str]:
+    from miniworld.entity import Box, ImageFrame, MeshEnt, TextFrame
+
+    match entity:
+        case Box():
+            return "box", entity.color
+        case TextFrame():
+            return "sign", entity.str
+        case ImageFrame():
+            return "picture", entity.tex.name
+        case MeshEnt():
+            name = _mesh_name(entity.mesh)
+            kind, _, color = name.partition("_")
+            return (kind, color) if kind in ("ball", "key") else ("mesh", name)
+    return "mesh", type(entity).__name__.lower()
+
+
+@functools.lru_cache(maxsize=256)
+def _mesh_name(mesh: Any) -> str:
+    from pathlib import Path
+
+    from miniworld.objmesh import ObjMesh
+
+    return next(Path(path).stem for path, known in ObjMesh.cache.items() if known is mesh)
+
+
+def renderer() -> str:
+    """What draws here: OpenGL's renderer and version."""
+    from pyglet.gl import gl_info
+
+    return f"{gl_info.get_renderer()}, OpenGL {gl_info.get_version_string()}"

@@ -1,0 +1,449 @@
+"""What all MiniWorld environments share: everything but the mission, the plan, the cue and the interventions.
+
+An environment file says `plan`, `goal` and `cue` (which things the mission and NoCue are about) and `interventions`;
+see oneroom.py for the shape of one. `make` and `after_edit` run in the child process and may import MiniWorld; nothing
+else in an environment file may, so that environments can be listed where OpenGL is missing.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tasks.worlds.base import Branch, Environment, Event, Intervention, Json, MaskBox, Pixels, Rejected, Trace
+from tasks.worlds.miniworld.floor import Floor, Point
+from tasks.worlds.miniworld.planner import Planner, gap
+from tasks.worlds.miniworld.process import Child
+from tasks.worlds.miniworld.state import (
+    AGENT_RADIUS,
+    COLORS,
+    FIELD_OF_VIEW,
+    HEIGHT,
+    WIDTH,
+    State,
+    Thing,
+    decode_state,
+    encode_state,
+    wrapped,
+)
+
+Edits = list[Json]
+HIDDEN = 127  # the grey level of masked pixels
+CLEARLY = 400  # pixels that a goal must show in the last frame of a success: 0.8 percent of the frame
+CLOSE = 1.0  # meters between bounding circles below which the agent is about to use a thing
+APART = 1.5  # meters between agent and goal, at least, at the end of a failure
+KEPT_FRAMES = 600  # rendered frames that are kept, 88 MB
+HALF_WIDTH = math.atan(math.tan(math.radians(FIELD_OF_VIEW / 2)) * WIDTH / HEIGHT)  # half the horizontal angle of view
+
+
+class MiniWorldEnvironment(Environment):
+    world = "miniworld"
+    frame_size = (WIDTH, HEIGHT)
+    mission: ClassVar[str]
+    final_event: ClassVar[str]  # the last of the causal chain; what a counterfactual must prevent
+    nocue_budget = 12
+
+    def __init__(self, env_id: str | None = None):
+        super().__init__(env_id)
+        self._child: Child | None = None
+        self._floors: OrderedDict[int, Floor] = OrderedDict()
+        self._frames: OrderedDict[tuple[State, str], Pixels] = OrderedDict()
+        self._stride: tuple[tuple[float, float], float] | None = None
+
+    # --- what an environment file says ----------------------------------------------------------------------------
+
+    @classmethod
+    def make(cls, env_id: str) -> Any:
+        """MiniWorld's environment object; in the child process."""
+        from tasks.worlds.miniworld.engine import make
+
+        return make(env_id)
+
+    @classmethod
+    def after_edit(cls, env: Any) -> None:
+        """Bring the simulator's own bookkeeping in line after an intervention; in the child process."""
+
+    @abc.abstractmethod
+    def plan(self, planner: Planner) -> None:
+        """Drive `planner` to success."""
+
+    @abc.abstractmethod
+    def goal(self, start: State) -> int:
+        """Index of the thing that the mission names."""
+
+    def cue(self, start: State) -> int:
+        """Index of the NoCue target."""
+        return self.goal(start)
+
+    @abc.abstractmethod
+    def interventions(self, full: Trace) -> list[tuple[str, Callable[[], Edits]]]:
+        """Named ways to make the same actions fail, each giving the edits at t = 0."""
+
+    def extra_events(self, states: Sequence[State]) -> list[Event]:
+        """Events of this environment beyond seeing, touching, picking up and putting down."""
+        return []
+
+    def cue_used(self, state: State) -> bool:
+        """Whether the agent faces or uses the NoCue target: it is close, or carried."""
+        target = self.cue(state)
+        return state.carrying == target or gap(state, target) < CLOSE
+
+    # --- the simulator ----------------------------------------------------------------------------------------------
+
+    @property
+    def child(self) -> Child:
+        """One child process an environment object, started when first needed."""
+        if self._child is None:
+            self._child = Child(type(self), self.env_id)
+        return self._child
+
+    def floor(self, seed: int) -> Floor:
+        if seed not in self._floors:
+            self._floors[seed] = Floor(self.child.call("main", "walls", seed))
+            if len(self._floors) > 32:
+                self._floors.popitem(last=False)
+        return self._floors[seed]
+
+    @property
+    def stride(self) -> tuple[float, float]:
+        """Meters a step forward, degrees a turn."""
+        return self._measures[0]
+
+    @property
+    def reach(self) -> float:
+        """Meters between bounding circles below which MiniWorld says that two things are near."""
+        return self._measures[1]
+
+    @property
+    def _measures(self) -> tuple[tuple[float, float], float]:
+        if self._stride is None:
+            self._stride = self.child.call("main", "stride"), self.child.call("main", "reach")
+        return self._stride
+
+    # --- rollouts ---------------------------------------------------------------------------------------------------
+
+    def rollout(self, seed: int) -> Trace:
+        floor, stride, reach = self.floor(seed), self.stride, self.reach
+        start, mission = self.child.call("main", "reset", seed)
+        planner = Planner(start, lambda action: self.child.call("main", "step", action), floor, stride, reach)
+        self.plan(planner)
+        success = planner.terminated and planner.reward > 0
+        trace = Trace(
+            mission=mission,
+            actions=planner.actions,
+            states=planner.states,
+            success=success,
+            terminated=planner.terminated,
+            truncated=planner.truncated,
+            reward=planner.reward,
+            events=self.events(planner.states),
+        )
+        if planner.truncated:
+            raise Rejected("the plan runs into the step limit")
+        if not success:
+            raise Rejected("the plan ends without success")
+        if missing := self.chain_in_order(trace.events):
+            raise Rejected(f"causal chain: {missing}")
+        if unclear := self.unclear(trace):
+            raise Rejected(unclear)
+        return trace
+
+    def unclear(self, full: Trace) -> str | None:
+        """Why the last frame of a success does not show it; None where it does (report GR1)."""
+        end: State = full.states[-1]
+        goal = self.goal(full.states[0])
+        pixels, _ = self.child.call("main", "visible", end, [], goal)
+        if pixels < CLEARLY:
+            return f"the last frame shows the {end.things[goal].name} with {pixels} pixels, fewer than {CLEARLY}"
+        return None
+
+    def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Trace:
+        """`actions` from a seeded reset, whatever comes of them. An episode that ends early is stepped no further."""
+        mission, outcomes = self.child.call("main", "run", seed, list(actions), edits_of(intervention))
+        return self.trace_of(mission, actions, outcomes, intervention)
+
+    def trace_of(
+        self, mission: str, actions: Sequence[str], outcomes: Sequence[Any], intervention: Intervention | None
+    ) -> Trace:
+        states = [state for state, *_ in outcomes]
+        _, terminated, truncated, reward = outcomes[-1]
+        return Trace(
+            mission=mission,
+            actions=list(actions),
+            states=states,
+            success=terminated and reward > 0,
+            terminated=terminated,
+            truncated=truncated,
+            reward=reward,
+            intervention=intervention,
+            events=self.events(states),
+        )
+
+    # --- variants ---------------------------------------------------------------------------------------------------
+
+    def nocue(self, full: Trace) -> list[MaskBox]:
+        """The pixels of the target in the first frames that show it, at most `nocue_budget`, none in which it is used."""
+        target = self.cue(full.states[0])
+        boxes: list[MaskBox] = []
+        for step, state in enumerate(full.states[:-1]):
+            if len(boxes) == self.nocue_budget or self.cue_used(state):
+                break
+            if self.in_view(state, state.things[target]):
+                _, box = self.child.call("main", "visible", state, [], target)
+                boxes += [MaskBox(step, *box)] if box else []
+        if not boxes:
+            raise Rejected(f"{self.nocue_target} is never in sight before it is used")
+        return boxes
+
+    def counterfactual(self, seed: int, full: Trace) -> Trace:
+        """The first intervention that works, beginning with another one at every seed."""
+        ways = self.interventions(full)
+        first = seed % len(ways)
+        reasons = []
+        for name, edits in ways[first:] + ways[:first]:
+            try:
+                intervention = Intervention(name, {"edits": edits()})
+                cf = self.execute(seed, full.actions, intervention)
+                reason = self.why_failed(full, cf) or self.allowed_divergence(full, cf)
+            except Rejected as error:
+                reason = str(error)
+            if reason is None:
+                return cf
+            reasons.append(f"{name}: {reason}")
+        raise Rejected("no counterfactual fails as declared: " + "; ".join(reasons))
+
+    def why_failed(self, full: Trace, cf: Trace) -> str | None:
+        if cf.success:
+            return "it succeeds"
+        if cf.truncated:
+            return "it runs into the step limit"
+        if len(cf.states) != len(full.states):
+            return f"it ends after {len(cf.states) - 1} of {len(full.actions)} actions"
+        if any(event.name == self.final_event for event in cf.events):
+            return f"{self.final_event} happens all the same"
+        return self.nearly(full, cf)
+
+    def nearly(self, full: Trace, cf: Trace) -> str | None:
+        """Why a failure is too close to a success to be told from it; None where it is clear."""
+        end: State = cf.states[-1]
+        goal = end.things[self.goal(full.states[0])]
+        if goal.gone or end.distance(goal) - goal.radius - AGENT_RADIUS >= APART:
+            return None
+        return f"the agent ends {end.distance(goal):.1f} m from the {goal.name}"
+
+    def allowed_divergence(self, full: Trace, cf: Trace) -> str | None:
+        """The agent must do exactly as in Full until, in one of the two worlds, something that was changed stops it or
+        is used by it; the other things must stay as they are in Full until then."""
+        assert cf.intervention is not None
+        changed = changed_things(cf.intervention, len(full.states[0].things))
+        for step, (a, b) in enumerate(zip(full.states, cf.states, strict=True)):
+            others = [
+                index
+                for index, (p, q) in enumerate(zip(a.things, b.things, strict=False))
+                if p != q and index not in changed
+            ]
+            carries = a.carrying if a.carrying not in changed else -1, b.carrying if b.carrying not in changed else -1
+            if a.pose == b.pose and carries[0] == carries[1] and not others:
+                continue
+            before = full.states[step - 1], cf.states[step - 1]
+            if not any(touches(state, changed) for state in before):
+                what = f"the {a.things[others[0]].name}" if others else "the agent"
+                return f"{what} differs at step {step} though nothing changed before it"
+            break
+        return None
+
+    # --- states, frames, branches ----------------------------------------------------------------------------------
+
+    def in_view(self, state: State, thing: Thing, reach: float = math.inf) -> bool:
+        """Whether the center of a thing lies within the camera's width, not behind a wall."""
+        return (
+            not thing.gone
+            and abs(state.bearing(thing)) < HALF_WIDTH
+            and state.distance(thing) < reach
+            and self.floor(state.seed).sees((state.x, state.z), (thing.x, thing.z))
+        )
+
+    def events(self, states: Sequence[State]) -> list[Event]:
+        """`see`, `lose`, `reach`, `pickup` and `drop`, each with the thing's name, and the environment's own."""
+        found = list(self.extra_events(states))
+        start = states[0]
+        watched = {self.goal(start), self.cue(start)}
+        for index in sorted(watched):
+            name = start.things[index].name
+            seen = [self.in_view(state, state.things[index]) for state in states]
+            found += [Event(step, f"see {name}") for step in range(len(states)) if seen[step] and not any(seen[:step])]
+            near = [gap(state, index) < self.reach for state in states]
+            found += [
+                Event(step, f"reach {name}") for step in range(1, len(states)) if near[step] and not near[step - 1]
+            ]
+        for step in range(1, len(states)):
+            before, after = states[step - 1].carrying, states[step].carrying
+            if before != after:
+                found += [Event(step, f"drop {start.things[before].name}")] if before >= 0 else []
+                found += [Event(step, f"pickup {start.things[after].name}")] if after >= 0 else []
+        return sorted(found, key=lambda event: (event.step, event.name))
+
+    def encode(self, state: State) -> Json:
+        return encode_state(state)
+
+    def decode(self, state: Json) -> State:
+        return decode_state(state)
+
+    def frames(self, seed: int, trace: Trace) -> Iterator[Pixels]:
+        edits = edits_of(trace.intervention)
+        return (self._frame(state, edits) for state in trace.states)
+
+    def _frame(self, state: State, edits: Edits) -> Pixels:
+        key = state, repr(edits)
+        if key not in self._frames:
+            (self._frames[key],) = self.child.call("main", "show", [state], edits)
+            if len(self._frames) > KEPT_FRAMES:
+                self._frames.popitem(last=False)
+        return self._frames[key]
+
+    def hide(self, frame: Pixels, boxes: Sequence[MaskBox]) -> Pixels:
+        frame = frame.copy()
+        for box in boxes:
+            frame[box.top : box.top + box.height, box.left : box.left + box.width] = HIDDEN
+        return frame
+
+    def branches(self, seed: int, actions: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, Branch]]:
+        tried = self.child.call("main", "branch", seed, list(actions), list(steps))
+        return {
+            step: {action: Branch(state, self._frame(state, [])) for action, state in branch.items()}
+            for step, branch in tried.items()
+        }
+
+    def contradicts(self, state: State, action: str, after: State) -> bool:
+        """Poses alone: one who sees `state` knows where the camera is after `action`, or that it stayed because
+        something stopped it. A frame from anywhere else must differ, visibly, from both."""
+        forward, turn = self.stride
+        stays = (state.x, state.z, state.direction)
+        match action:
+            case "turn_left" | "turn_right":
+                angle = math.radians(turn if action == "turn_left" else -turn)
+                goes = (state.x, state.z, state.direction + angle)
+            case "move_forward" | "move_back":
+                length = forward if action == "move_forward" else -forward
+                ahead = math.cos(state.direction) * length, -math.sin(state.direction) * length
+                goes = (state.x + ahead[0], state.z + ahead[1], state.direction)
+            case _:
+                goes = stays
+        may_carry = {state.carrying}
+        if action == "drop":
+            may_carry.add(-1)
+        if action == "pickup" and state.carrying < 0:
+            may_carry |= {index for index, thing in enumerate(state.things) if within_pickup(state, thing)}
+        if after.carrying not in may_carry:
+            return True
+        return not any(_same_place(after, pose, forward, math.radians(turn)) for pose in (stays, goes))
+
+    def witness(
+        self, seed: int, actions: Sequence[str], intervention: Intervention | None, full: Trace | None = None
+    ) -> Any:
+        from tasks.worlds.miniworld.witness import MiniWorldWitness
+
+        return MiniWorldWitness(self, seed, actions, intervention)
+
+
+def edits_of(intervention: Intervention | None) -> Edits:
+    return intervention.parameters["edits"] if intervention else []
+
+
+def changed_things(intervention: Intervention, count: int) -> set[int]:
+    """Indices of the things that an intervention moves, takes away, rewrites or adds (those come last)."""
+    changed, added = set(), count
+    for edit in intervention.parameters["edits"]:
+        named = [edit[verb] for verb in ("move", "remove", "write") if verb in edit]
+        changed |= set(named)
+        if "add" in edit:
+            changed.add(added)
+            added += 1
+    return changed
+
+
+def touches(state: State, things: set[int]) -> bool:
+    """Whether the agent, or what it carries, is close enough to one of `things` for it to matter to its next action."""
+    for index in things:
+        if index < len(state.things) and not state.things[index].gone:
+            carried = state.carrying if state.carrying not in (-1, index) else None
+            nearest = min(gap(state, index), gap(state, index, carried) if carried is not None else math.inf)
+            if state.carrying == index or nearest < CLOSE:
+                return True
+    return False
+
+
+def within_pickup(state: State, thing: Thing) -> bool:
+    """MiniWorld's reach for `pickup`: a circle ahead of the agent."""
+    ahead = 1.5 * AGENT_RADIUS
+    x = state.x + math.cos(state.direction) * ahead
+    z = state.z - math.sin(state.direction) * ahead
+    return math.hypot(thing.x - x, thing.z - z) < 1.2 * AGENT_RADIUS + thing.radius
+
+
+def _same_place(state: State, pose: tuple[float, float, float], forward: float, turn: float) -> bool:
+    """Whether a view from the state and one from `pose` could be taken for each other: within half a step and half a
+    turn."""
+    x, z, direction = pose
+    moved = math.hypot(state.x - x, state.z - z)
+    return moved < forward / 2 and abs(wrapped(state.direction - direction)) < turn / 2
+
+
+# --- helpers for interventions --------------------------------------------------------------------------------------
+
+
+def remove(thing: int) -> Edits:
+    return [{"remove": thing}]
+
+
+def replace(start: State, thing: int, color: str | None = None) -> Edits:
+    """Put a box of another color where a thing was: a distractor that nothing in the mission names."""
+    old = start.things[thing]
+    others = [name for name in COLORS if name not in {other.color for other in start.things}]
+    return [
+        {"remove": thing},
+        {
+            "add": old.kind,
+            "color": color or others[start.seed % len(others)],
+            "size": old.size,
+            "at": [old.x, old.z],
+            "dir": old.direction,
+        },
+    ]
+
+
+def relocate(environment: MiniWorldEnvironment, full: Trace, thing: int, room: Sequence[Point] | None = None) -> Edits:
+    """Move a thing to the free place of the floor that is farthest from the walked path, and reachable. Raises Rejected
+    where every place is too near."""
+    start: State = full.states[0]
+    moved = start.things[thing]
+    floor = environment.floor(start.seed)
+    places = np.array(room) if room is not None else floor.grid.reshape(-1, 2)
+    others = [
+        (other.x, other.z, other.radius)
+        for index, other in enumerate(start.things)
+        if index != thing and not other.gone and other.kind not in ("sign", "picture")
+    ]
+    path = np.array([(state.x, state.z) for state in full.states])
+    away = np.linalg.norm(places[:, None] - path[None], axis=2).min(axis=1)
+    fits = floor.free(places, moved.radius + 0.1, others) & (away > moved.radius + AGENT_RADIUS + APART + 0.5)
+    for index in np.argsort(-away, kind="stable"):
+        if not fits[index]:
+            continue
+        x, z = (float(value) for value in places[index])
+        if floor.route((start.x, start.z), (x, z), AGENT_RADIUS + 0.05, others) is not None:
+            return [{"move": thing, "to": [x, moved.y, z]}]
+    raise Rejected("no free place far enough from the path to move it to")
+
+
+def block(full: Trace, ahead: float = 0.55, color: str = "grey") -> Edits:
+    """A box in the agent's way, `ahead` of the way gone (0 to 1)."""
+    states: list[State] = full.states
+    length = np.cumsum([0.0] + [math.hypot(b.x - a.x, b.z - a.z) for a, b in zip(states, states[1:], strict=False)])
+    at = states[int(np.searchsorted(length, length[-1] * ahead))]
+    return [{"add": "box", "color": color, "size": 0.9, "at": [at.x, at.z], "dir": at.direction}]

@@ -1,0 +1,25 @@
+"""Hallway: go to the red box at the end of a hallway.
+
+Causal chain  see the box -> reach it
+Success       the agent stands right before the red box
+NoCue         the red box, before it is close (at most 12 frames)
+CF            the box is removed or replaced by one of another color, or a grey box bars the hallway
+"""
+
+from __future__ import annotations
+
+from tasks.worlds.miniworld.environment import block, remove, replace
+from tasks.worlds.miniworld.oneroom import OneRoom
+
+
+class Hallway(OneRoom):
+    name = "hallway"
+    default_id = "MiniWorld-Hallway-v0"
+
+    def interventions(self, full):
+        box = self.goal(full.states[0])
+        return [
+            ("block the way", lambda: block(full)),
+            ("remove box", lambda: remove(box)),
+            ("replace box", lambda: replace(full.states[0], box)),
+        ]

@@ -1,0 +1,34 @@
+"""OneRoom: go to the red box in a room of its own.
+
+Causal chain  see the box -> reach it
+Success       the agent stands right before the red box
+NoCue         the red box, before it is close (at most 12 frames)
+CF            the box is moved off the path, removed, or replaced by one of another color
+"""
+
+from __future__ import annotations
+
+from tasks.worlds.miniworld.environment import MiniWorldEnvironment, relocate, remove, replace
+
+
+class OneRoom(MiniWorldEnvironment):
+    name = "oneroom"
+    default_id = "MiniWorld-OneRoom-v0"
+    mission = "walk up to the red box until it is right in front of you"
+    causal_chain = ("see red box", "reach red box")
+    final_event = "reach red box"
+    nocue_target = "the red box"
+
+    def plan(self, planner):
+        planner.approach(planner.find("box", "red"))
+
+    def goal(self, start):
+        return 0
+
+    def interventions(self, full):
+        box = self.goal(full.states[0])
+        return [
+            ("relocate box", lambda: relocate(self, full, box)),
+            ("remove box", lambda: remove(box)),
+            ("replace box", lambda: replace(full.states[0], box)),
+        ]

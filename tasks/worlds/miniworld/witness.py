@@ -1,0 +1,67 @@
+"""A MiniWorld trajectory executed again in a fresh simulator, which draws every frame by MiniWorld's own step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tasks.worlds.base import Intervention, Json, MaskBox, Pixels, Witness
+from tasks.worlds.miniworld.environment import edits_of
+from tasks.worlds.miniworld.state import AGENT_RADIUS, COLORS, KINDS, State, decode_state, encode_state
+
+if TYPE_CHECKING:
+    from tasks.worlds.miniworld.environment import MiniWorldEnvironment
+
+
+class MiniWorldWitness(Witness):
+    def __init__(
+        self,
+        environment: MiniWorldEnvironment,
+        seed: int,
+        actions: Sequence[str],
+        intervention: Intervention | None,
+    ):
+        self.environment, self.edits = environment, edits_of(intervention)
+        mission, outcomes, self._frames = environment.child.call("fresh", "replay", seed, list(actions), self.edits)
+        self.trace = environment.trace_of(mission, actions, outcomes, intervention)
+        self._states: list[State] = self.trace.states
+
+    def states(self) -> list[Json]:
+        return [encode_state(state) for state in self._states]
+
+    def invalid_state(self, state: Json) -> str | None:
+        try:
+            decoded = decode_state(state)
+        except (ValueError, KeyError, IndexError, TypeError) as error:
+            return f"not a state: {error}"
+        numbers = [*decoded.pose, *(v for t in decoded.things for v in (t.x, t.y, t.z, t.direction, t.size, t.radius))]
+        if not np.isfinite(np.array(numbers, dtype=float)).all():
+            return "a pose that is not finite"
+        for thing in decoded.things:
+            if thing.kind not in KINDS or (thing.kind in ("box", "ball", "key") and thing.color not in COLORS):
+                return f"there is no {thing.name} in MiniWorld"
+        if not -1 <= decoded.carrying < len(decoded.things):
+            return f"thing {decoded.carrying} is carried, there are {len(decoded.things)}"
+        room = float(self.environment.floor(decoded.seed).clearance(np.array([[decoded.x, decoded.z]]))[0])
+        if room < AGENT_RADIUS - 1e-9:
+            return f"the agent stands {room:.2f} m from a wall, it is {AGENT_RADIUS} m wide"
+        return None
+
+    def misread(self, step: int, pixels: Pixels, masked: Sequence[MaskBox]) -> str | None:
+        expected = self._frames[step]
+        if pixels.shape != expected.shape:
+            return f"the frame at step {step} is {pixels.shape}"
+        differing = (pixels != expected).any(axis=2)
+        for box in masked:
+            differing[box.top : box.top + box.height, box.left : box.left + box.width] = False
+        return f"at step {step} {differing.sum()} pixels are not what the simulator draws" if differing.any() else None
+
+    def faces_target(self, step: int) -> bool:
+        return self.environment.cue_used(self._states[step])
+
+    def target_boxes(self, step: int) -> list[MaskBox]:
+        state = self._states[step]
+        _, box = self.environment.child.call("fresh", "visible", state, self.edits, self.environment.cue(state))
+        return [MaskBox(step, *box)] if box else []
