@@ -128,6 +128,14 @@ SCHEMAS: dict[str, pa.Schema] = {
         _text("server"),
         pa.field("p_success", pa.float64()),  # from token log-probabilities, where a server offers them
     ),
+    "canaries": _schema(
+        _key("judge"),
+        _key("canary"),
+        pa.field("asked", pa.int64()),
+        pa.field("agreed", pa.int64()),
+        pa.field("passed", pa.bool_()),  # null where the canary could tell nothing
+        _text("detail"),
+    ),
     "parsed": _schema(
         _key("uid"),
         _key("judge"),
@@ -218,6 +226,7 @@ UNIQUE_KEYS: dict[str, tuple[str, ...]] = {
     "items": ("uid",),
     "answers": ("uid",),
     "responses": ("uid", "judge", "replicate"),
+    "canaries": ("judge", "canary"),
     "parsed": ("uid", "judge", "replicate"),
     "scores": ("uid", "judge", "replicate"),
     "metrics": ("judge", "world", "task", "representation", "slice", "metric", "protocol"),

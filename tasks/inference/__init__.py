@@ -3,6 +3,7 @@
 from tasks.inference.config import JudgeSpec, embedded, load_judges, parse_judge, resolve
 from tasks.inference.judges import EMBEDDED
 from tasks.inference.message import Judge, Message, Png, Text
+from tasks.inference.plan import Plan, plan
 from tasks.inference.stage import INFERENCE, forget, journal_state, stage_config
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Judge",
     "JudgeSpec",
     "Message",
+    "Plan",
     "Png",
     "Text",
     "embedded",
@@ -18,6 +20,7 @@ __all__ = [
     "journal_state",
     "load_judges",
     "parse_judge",
+    "plan",
     "resolve",
     "stage_config",
 ]

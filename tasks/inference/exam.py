@@ -67,11 +67,7 @@ def question(
     """One item as the judge gets it."""
     constraint = constraint_of(answer_format) if spec.structured else None
     requested = request_parameters(spec, max_tokens, constraint)
-    effective = {
-        spec.decoding.rename.get(name, name): value
-        for name, value in requested.items()
-        if name not in spec.decoding.drop
-    }
+    effective = effective_parameters(spec, requested)
     identity = {"api": spec.api, "model": spec.model or spec.entry_point, "system": spec.system, "asked": requested}
     shown = [
         (kind, content if kind == "text" else pictures.sha256(content)) for kind, content in outline(prompt, image_ids)
@@ -112,6 +108,12 @@ def request_parameters(spec: JudgeSpec, max_tokens: int, constraint: Constraint 
     return {name: value for name, value in asked.items() if value is not None} | (
         {"extra": decoding.extra} if decoding.extra else {}
     )
+
+
+def effective_parameters(spec: JudgeSpec, requested: dict[str, Any]) -> dict[str, Any]:
+    """What is really sent: without what the TOML drops, under the names that the server knows."""
+    decoding = spec.decoding
+    return {decoding.rename.get(name, name): value for name, value in requested.items() if name not in decoding.drop}
 
 
 def message_of(question: Question, pictures: Pictures) -> Message:

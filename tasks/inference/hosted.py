@@ -258,27 +258,6 @@ class HostedBackend:
 
     # --- the first request ----------------------------------------------------------------------------------------
 
-    def check_sizes(self, asked: list[Question]) -> None:
-        """BadInput names the first question that the server's documented limits, or those of the TOML, forbid."""
-        limits = self.spec.limits
-        images = limits.max_images if limits.max_images is not None else self.provider.images
-        if self.spec.serve and self.spec.serve.max_images is not None:
-            images = self.spec.serve.max_images
-        megabytes = limits.max_body_mb if limits.max_body_mb is not None else self.provider.body_mb
-        for question in asked:
-            if images is not None and len(question.image_ids) > images:
-                raise BadInput(
-                    f"item {question.uid} has {len(question.image_ids)} pictures and {self.spec.model} takes {images}; "
-                    f"raise limits.max_images (and the server's --limit-mm-per-prompt) or use another server"
-                )
-            if megabytes is not None and question.body_bytes > megabytes * 1e6:
-                raise BadInput(
-                    f"item {question.uid} makes a request of {question.body_bytes / 1e6:.1f} MB and {self.spec.model} "
-                    f"takes {megabytes:g} MB; raise limits.max_body_mb (and the server's body limit)"
-                )
-            if self.spec.api == "vllm" and (special := re.search(r"<\|[a-z_]+\|>", question.prompt)):
-                raise BadInput(f"item {question.uid}: vLLM would take {special[0]} in its prompt for a special token")
-
     async def preflight(self, question: Question, message: Message) -> Reply:
         """One real question, the largest, before anything else is spent; its answer counts.
 
@@ -370,6 +349,30 @@ class HostedBackend:
                     self._version = f"vllm-{orjson.loads(await response.read()).get('version', '')}"
         except (TimeoutError, aiohttp.ClientError, OSError, orjson.JSONDecodeError, AttributeError):
             return
+
+
+def check_sizes(spec: JudgeSpec, asked: list[Question]) -> None:
+    """BadInput names the first question that the API's documented limits, or those of the TOML, forbid."""
+    if not spec.hosted:
+        return
+    provider, limits = provider_of(spec), spec.limits
+    images = limits.max_images if limits.max_images is not None else provider.images
+    if spec.serve and spec.serve.max_images is not None:
+        images = spec.serve.max_images
+    megabytes = limits.max_body_mb if limits.max_body_mb is not None else provider.body_mb
+    for question in asked:
+        if images is not None and len(question.image_ids) > images:
+            raise BadInput(
+                f"item {question.uid} has {len(question.image_ids)} pictures and {spec.model} takes {images}; raise "
+                f"limits.max_images or serve.max_images (vLLM: --limit-mm-per-prompt), or use another server"
+            )
+        if megabytes is not None and question.body_bytes > megabytes * 1e6:
+            raise BadInput(
+                f"item {question.uid} makes a request of {question.body_bytes / 1e6:.1f} MB and {spec.model} takes "
+                f"{megabytes:g} MB; raise limits.max_body_mb if the server takes more"
+            )
+        if spec.api == "vllm" and (special := re.search(r"<\|[a-z_]+\|>", question.prompt)):
+            raise BadInput(f"item {question.uid}: vLLM would take {special[0]} in its prompt for a special token")
 
 
 _WORD = Question("probe", "", "", (), "", {}, {}, None, "", 0, 16)

@@ -3,6 +3,7 @@
     inputs  {"release": an artifact with the tables items and images}
     config  {"judge": name, "spec": JudgeSpec.model_dump(mode="json")}
     writes  responses: one row a (uid, judge, replicate), all of them planned
+            canaries: one row a canary that the judge's table asks for
 
 It reads `items` and `images` and can read nothing else. Answers are in the journal as soon as they land, so that a run
 that dies or stops costs at most what was in flight; the artifact is committed when every question has been asked. While
@@ -19,23 +20,25 @@ import asyncio
 import concurrent.futures
 import contextlib
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from storage import Artifact, Store, StoreError, canonical_json, digest
 from storage.store import ArtifactWriter
 from tasks.errors import BadInput, StageFailed
+from tasks.inference import canaries
 from tasks.inference.config import JudgeSpec
-from tasks.inference.engine import Backend, Reply, ask_all, count, row_of
+from tasks.inference.engine import Backend, Reply, Stopped, ask_all, count, row_of
 from tasks.inference.exam import Question, jobs, journal_key, message_of, questions
-from tasks.inference.hosted import HostedBackend
+from tasks.inference.hosted import HostedBackend, check_sizes
 from tasks.inference.journal import Journal, Row
 from tasks.inference.local import LocalBackend
 from tasks.inference.message import Pictures
 from tasks.inference.progress import Progress
+from tasks.inference.vllm import served
 from tasks.stage import Config, Inputs, Stage
 
-RELEASE_TABLES = ("items", "images")
 BATCH_ROWS = 1000
+T = TypeVar("T")
 
 
 def stage_config(name: str, spec: JudgeSpec, snapshot: str | None = None) -> Config:
@@ -58,7 +61,8 @@ def run(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     with Pictures(release) as pictures:
         asked = questions(release, spec, pictures)
         if not config.get("snapshot"):
-            _wait(_infer(judge, spec, release, journal, asked, pictures, writer))
+            if found := _wait(_infer(judge, spec, release, journal, asked, pictures)):
+                writer.add("canaries", found)
     for batch in _batches(rows_of(judge, spec, asked, journal)):
         writer.add("responses", batch)
 
@@ -73,21 +77,23 @@ async def _infer(
     journal: Journal,
     asked: list[Question],
     pictures: Pictures,
-    writer: ArtifactWriter,
-) -> None:
+) -> list[Row]:
+    """Ask everything that is missing; rows of the table `canaries`."""
+    found: list[Row] = []
     async with journal:
-        answered, failed = states(journal)
+        answered, failed = answered_and_failed(journal)
         planned = list(jobs(asked, spec.replicates))
         missing = [job for job in planned if _key(*job) not in answered]
         missing.sort(key=lambda job: _key(*job) in failed)  # what failed before may fail again: it waits for the others
         progress = Progress(judge, len(planned), reused=len(planned) - len(missing))
         if not missing:
-            return
+            return found
         progress.currency = spec.prices.currency if spec.prices else None
-        served = {row["server"] for row in answered.values() if row["server"]}
+        servers = {row["server"] for row in answered.values() if row["server"]}
         async with open_backend(spec, progress) as backend:
             if isinstance(backend, HostedBackend):
-                missing = await _first(backend, spec, journal, missing, pictures, progress, served)
+                missing = await _first(backend, spec, journal, missing, pictures, progress, servers)
+                found = await _canaries(backend, spec, progress)
             stopped = await ask_all(backend, spec, journal, missing, pictures, progress)
         if stopped is not None and stopped.culprit:
             question, replicate = next(job for job in missing if job[0].uid == stopped.culprit)
@@ -104,6 +110,7 @@ async def _infer(
             f"{judge}: {progress.failed} of {progress.planned} requests failed, more than limits.max_failed = "
             f"{spec.limits.max_failed:g} allows; the others are kept: {resume}"
         )
+    return found
 
 
 async def _first(
@@ -113,21 +120,33 @@ async def _first(
     missing: list[tuple[Question, int]],
     pictures: Pictures,
     progress: Progress,
-    served: set[str],
+    servers: set[str],
 ) -> list[tuple[Question, int]]:
     """Preflight with the largest question that is missing; what is left to ask. Its answer is kept like any other."""
-    backend.check_sizes([question for question, _ in missing])
+    check_sizes(spec, [question for question, _ in missing])
     largest = max(missing, key=lambda job: (job[0].body_bytes, len(job[0].image_ids)))
     question, replicate = largest
     reply = await backend.preflight(question, message_of(question, pictures))
-    if served and reply.server not in served:
+    if servers and reply.server not in servers:
         progress.say(
-            f"{progress.judge}: warning: earlier answers came from {', '.join(sorted(served))}, this one from "
+            f"{progress.judge}: warning: earlier answers came from {', '.join(sorted(servers))}, this one from "
             f"{reply.server}; the rows say which, and answers may differ"
         )
     await journal.append(row_of(question, replicate, reply))
     count(progress, spec, question, reply)
     return [job for job in missing if job is not largest]
+
+
+async def _canaries(backend: HostedBackend, spec: JudgeSpec, progress: Progress) -> list[Row]:
+    rows = []
+    try:
+        for result in await canaries.check(backend, spec):
+            rows.append(result.row(progress.judge))
+            verdict = {True: "passed", False: "WARNING, FAILED", None: "tells nothing"}[result.passed]
+            progress.say(f"{progress.judge}: canary {result.canary}: {verdict}: {result.detail}")
+    except Stopped as stopped:
+        raise StageFailed(f"{progress.judge}: {stopped}") from stopped
+    return rows
 
 
 @contextlib.asynccontextmanager
@@ -137,15 +156,19 @@ async def open_backend(spec: JudgeSpec, progress: Progress) -> AsyncIterator[Bac
         async with LocalBackend(spec) as local:
             yield local
     else:
-        async with HostedBackend(spec, progress=progress) as hosted:
-            yield hosted
+        async with contextlib.AsyncExitStack() as stack:
+            base = None
+            if spec.serve:
+                progress.say(f"{progress.judge}: starting a vLLM server for {spec.model}")
+                base = await stack.enter_async_context(served(spec))
+            yield await stack.enter_async_context(HostedBackend(spec, base, progress))
 
 
 def _key(question: Question, replicate: int) -> tuple[str, int, str]:
     return question.uid, replicate, question.sha256
 
 
-def states(journal: Journal) -> tuple[dict[tuple[str, int, str], Row], set[tuple[str, int, str]]]:
+def answered_and_failed(journal: Journal) -> tuple[dict[tuple[str, int, str], Row], set[tuple[str, int, str]]]:
     """The answered questions with their rows, and those whose last try ended api_error.
 
     The first answer counts: a second one, from two writers that could not see each other, never replaces it.
@@ -192,7 +215,7 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 def journal_state(store: Store, release_key: str, spec: JudgeSpec) -> str:
     """A digest of what a judge has answered so far, for a snapshot's key."""
-    answered, failed = states(Journal(store, journal_key(spec, release_key)))
+    answered, failed = answered_and_failed(Journal(store, journal_key(spec, release_key)))
     return digest(canonical_json([sorted(map(list, answered)), sorted(map(list, failed))]))[:16]
 
 
@@ -201,15 +224,14 @@ def forget(store: Store, release_key: str, spec: JudgeSpec) -> None:
     Journal(store, journal_key(spec, release_key)).forget()
 
 
-def _wait(work: Coroutine[Any, Any, None]) -> None:
+def _wait(work: Coroutine[Any, Any, T]) -> T:
     """Run `work` in a loop of its own, even where the calling thread has one."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        asyncio.run(work)
-        return
+        return asyncio.run(work)
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, work).result()
+        return pool.submit(asyncio.run, work).result()
 
 
 __all__ = ["INFERENCE", "Backend", "StoreError", "forget", "journal_state", "stage_config"]

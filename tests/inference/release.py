@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 
 import numpy as np
+import polars as pl
 from PIL import Image
 
 from storage import Store, digest
-from tasks.stage import Ref
+from tasks.inference import INFERENCE, JudgeSpec, parse_judge, stage_config
+from tasks.stage import Ref, produce
 
 PROMPTS = {
     "A": ("letter", 'Action: "forward". Answer with ONLY one letter: A, B, C, or D.'),
@@ -63,3 +65,15 @@ def make_release(
         )
     writer.commit(1, {"name": name}, {})
     return Ref("release", writer.key)
+
+
+def infer(location: str, release: Ref, spec: JudgeSpec, name: str = "g", refresh: bool = False) -> pl.DataFrame:
+    """The stage in this process; its table."""
+    outcome = produce(location, INFERENCE, name, stage_config(name, spec), {"release": release}, refresh)
+    return Store(location).get("inference", outcome.ref.key).read("responses")
+
+
+def judge(url: str = "http://127.0.0.1:9/v1", **table) -> JudgeSpec:
+    """A judge with limits for tests: short waits, few retries."""
+    limits = {"backoff_s": 0.01, "timeout_s": 5, "deadline_s": 20} | table.pop("limits", {})
+    return parse_judge("g", {"api": "openai", "model": "m", "base_url": url, "limits": limits} | table)

@@ -1,0 +1,112 @@
+"""A picture -> the frames on it, each with the caption above it.
+
+Nothing is known beforehand but that paper is white, ink is black, a frame is 224 pixels a side, and captions are set in
+Pillow's bitmap font at double size right above their frame. A black line across the whole page begins a new part.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import re
+import struct
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+FRAME = 224  # pixels a side
+CAPTION_HEIGHT = 24
+GLYPH_HEIGHT, GLYPH_WIDTH = 22, 12
+PAPER = 255
+_RGB8 = struct.pack(">BBBBB", 8, 2, 0, 0, 0)  # end of IHDR: 8 bit, RGB, not interlaced
+
+
+@dataclass(frozen=True)
+class Frame:
+    """`pixels` is (224, 224, 3) uint8. `part` counts the page's parts from the top, from 0."""
+
+    caption: str
+    part: int
+    pixels: np.ndarray
+
+    @property
+    def step(self) -> int:
+        """The step that the caption names; -1 where it names none."""
+        number = re.search(r"\d+", self.caption)
+        return int(number[0]) if number else -1
+
+
+def pixels_of(png: bytes) -> np.ndarray:
+    """(height, width, 3) uint8. Unfiltered RGB is inflated right here, seven times as fast as Pillow, which reads the rest."""
+    data, at, plain = [], 8, png[24:29] == _RGB8
+    while plain and at + 8 <= len(png):
+        length, name = struct.unpack_from(">I4s", png, at)
+        if name == b"IDAT":
+            data.append(png[at + 8 : at + 8 + length])
+        at += 12 + length
+    if data:
+        width, height = struct.unpack_from(">II", png, 16)
+        rows = np.frombuffer(zlib.decompress(b"".join(data)), dtype=np.uint8).reshape(height, 1 + width * 3)
+        if not rows[:, 0].any():
+            return rows[:, 1:].reshape(height, width, 3)
+    with Image.open(io.BytesIO(png)) as picture:
+        return np.asarray(picture.convert("RGB"))
+
+
+def frames_of(png: bytes) -> list[Frame]:
+    """The frames of a picture, row by row from the top left; none where it has no 224-pixel square on white paper."""
+    page = pixels_of(png)
+    ink = (page[..., 0] & page[..., 1] & page[..., 2]) != PAPER
+    lines = np.flatnonzero(ink.all(axis=1)) if page.shape[0] > FRAME else np.empty(0, dtype=int)
+    spans = [
+        (top, left)
+        for left in _squares(ink.sum(axis=0))
+        for top in _squares(ink[:, left : left + FRAME].sum(axis=1))
+        if ink[top : top + FRAME, left : left + FRAME].mean() > 0.9
+    ]
+    frames = []
+    starts = lines[np.diff(lines, prepend=-2) > 1]  # a line is a few pixels thick
+    for top, left in sorted(spans):
+        above = ink[max(top - CAPTION_HEIGHT, 0) : top, left : left + FRAME]
+        part = max(int(np.searchsorted(starts, top)) - 1, 0)
+        frames.append(Frame(text_of(above), part, page[top : top + FRAME, left : left + FRAME]))
+    return frames
+
+
+def _squares(ink_count: np.ndarray) -> list[int]:
+    """Where runs of exactly 224 lines begin that are inked for the most part of a frame's side."""
+    inked = np.concatenate([[False], ink_count > 0.85 * FRAME, [False]])
+    begin, end = np.flatnonzero(inked[1:] & ~inked[:-1]), np.flatnonzero(inked[:-1] & ~inked[1:])
+    return begin[end - begin == FRAME].tolist()
+
+
+def text_of(ink: np.ndarray) -> str:
+    """The one line of text in a boolean picture whose letters begin at its left edge; "" where it is not such a line."""
+    return _text_of(ink.shape, np.packbits(ink).tobytes())
+
+
+@functools.lru_cache(maxsize=4096)
+def _text_of(shape: tuple[int, int], packed: bytes) -> str:
+    ink = np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=shape[0] * shape[1]).reshape(shape).astype(bool)
+    letters = _letters()
+    for top in range(shape[0] - GLYPH_HEIGHT + 1):
+        line = ink[top : top + GLYPH_HEIGHT]
+        cells = [line[:, x : x + GLYPH_WIDTH].tobytes() for x in range(0, shape[1] - GLYPH_WIDTH + 1, GLYPH_WIDTH)]
+        if all(cell in letters for cell in cells):
+            if text := "".join(letters[cell] for cell in cells).strip():
+                return text
+    return ""
+
+
+@functools.cache
+def _letters() -> dict[bytes, str]:
+    """Pictures of letters -> letters."""
+    font = ImageFont.load_default_imagefont()
+    letters = {}
+    for letter in map(chr, range(32, 127)):
+        picture = Image.new("1", (GLYPH_WIDTH // 2, GLYPH_HEIGHT // 2))
+        ImageDraw.Draw(picture).text((0, 0), letter, fill=1, font=font)
+        letters.setdefault(np.asarray(picture).repeat(2, axis=0).repeat(2, axis=1).tobytes(), letter)
+    return letters

@@ -1,0 +1,215 @@
+"""Frames -> what is in their cells, by the nearest picture of a tile.
+
+Colors may be changed in a way that is not known. So each picture gets a color map of its own, an affine one a channel,
+fitted in turn with the cells: read them under the map, fit the map to what was read, until nothing changes. The agent's
+red triangle, which is always at the same place, ties the map down; of several first guesses the one counts that leaves
+the least difference. Tiles are compared by the means of their 4x4 blocks of pixels: an affine map commutes with taking
+means, and noise in single pixels fades.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+TILE, SIDE = 32, 7
+ROW, COLUMN = 6, 3  # of the agent
+BLOCK = 4
+FIRST_GUESSES = (0.5, 0.65, 0.8, 1.0, 1.25, 1.6)  # contrast
+ROUNDS = 12
+TRIANGLE = np.array([255.0, 76.0, 76.0])
+_FILE = Path(__file__).parents[3] / "worlds" / "minigrid" / "tiles.npz"
+
+_KINDS = {1: "empty", 2: "wall", 3: "floor", 4: "door", 5: "key", 6: "ball", 7: "box", 8: "goal", 9: "lava"}
+_COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
+
+
+class Thing(NamedTuple):
+    """What a cell holds. `color` of keys, balls, boxes, doors and the goal; `state` of doors: 0 open, 1 closed, 2 locked."""
+
+    kind: str
+    color: str | None = None
+    state: int | None = None
+
+
+UNSEEN, EMPTY = Thing("unseen"), Thing("empty")
+
+
+class View(NamedTuple):
+    """`cells` is 7 rows of 7, the farthest first; the agent's own cell holds what it stands on."""
+
+    cells: tuple[tuple[Thing, ...], ...]
+    carrying: Thing | None
+
+    @property
+    def front(self) -> Thing:
+        return self.cells[ROW - 1][COLUMN]
+
+    @property
+    def beneath(self) -> Thing:
+        return self.cells[ROW][COLUMN]
+
+
+def _thing(code: int) -> Thing:
+    """The thing of a shipped picture, which is numbered with MiniGrid's own indices: type, color, state."""
+    kind = _KINDS[code >> 6]
+    colored = kind in ("door", "key", "ball", "box", "goal")
+    return Thing(kind, _COLORS[code >> 3 & 7] if colored else None, code & 7 if kind == "door" else None)
+
+
+def _blocks(frames: np.ndarray) -> np.ndarray:
+    """(n, 224, 224, 3) -> (n, 49, 192) float32: the means of each tile's blocks, the channels together at the end."""
+    n, per_tile = len(frames), TILE // BLOCK
+    rows = frames.reshape(n, SIDE * per_tile, BLOCK, -1)
+    sums = rows.sum(axis=2, dtype=np.uint16).reshape(n, SIDE * per_tile, SIDE * per_tile, BLOCK, 3)
+    sums = sums[:, :, :, 0] + sums[:, :, :, 1] + sums[:, :, :, 2] + sums[:, :, :, 3]
+    tiles = sums.reshape(n, SIDE, per_tile, SIDE, per_tile, 3).transpose(0, 1, 3, 5, 2, 4)  # channel by channel
+    return tiles.reshape(n, SIDE * SIDE, 3 * per_tile * per_tile).astype(np.float32) / BLOCK**2
+
+
+class _Pictures:
+    """The shipped pictures, brought into the forms in which frames are compared with them."""
+
+    def __init__(self) -> None:
+        with np.load(_FILE) as shipped:
+            codes, tiles, icons, cover = (shipped[name] for name in ("codes", "tiles", "icons", "triangle"))
+        self.things = [UNSEEN] + [_thing(int(code)) for code in codes]
+        plain = np.zeros((len(tiles), SIDE * TILE, SIDE * TILE, 3), dtype=np.uint8)
+        plain[:, :TILE, :TILE] = tiles
+        self.blocks = _blocks(plain)[:, 0]  # (k, 192)
+
+        # The agent's own tile: the ground shows where neither triangle nor carried thing can be.
+        corner = np.zeros((TILE, TILE), dtype=bool)
+        corner[1:17, 1:17] = True
+        inner = np.zeros((TILE, TILE), dtype=bool)
+        inner[2:16, 2:16] = True
+        self.ring = corner & ~inner & (cover == 0)  # white around a carried thing
+        self.ground = ~corner & (cover == 0)
+        self.triangle = (cover == cover.max()) & ~corner
+        self.grounds = tiles[:, self.ground].astype(np.float32)
+        self.ground_rings = tiles[:, self.ring].astype(np.float32)
+        movable = [row for row, thing in enumerate(self.things) if thing.kind in ("key", "ball", "box")]
+        self.carried = [self.things[row] for row in movable]
+        self.icons = icons[[row - 1 for row in movable]].reshape(len(movable), -1, 3).astype(np.float32)
+
+
+@functools.cache
+def _pictures() -> _Pictures:
+    return _Pictures()
+
+
+class ColorMap(NamedTuple):
+    """Shipped level -> level on the page: level * gain + offset, a channel each."""
+
+    gain: np.ndarray
+    offset: np.ndarray
+
+    def __call__(self, levels: np.ndarray) -> np.ndarray:
+        """`levels` (..., 3)."""
+        return levels * self.gain + self.offset
+
+
+IDENTITY = ColorMap(np.ones(3, dtype=np.float32), np.zeros(3, dtype=np.float32))
+
+
+def read(frames: Sequence[np.ndarray]) -> list[View]:
+    """The views of the frames of one picture, which share their colors. `frames` are (224, 224, 3) uint8."""
+    if not frames:
+        return []
+    pictures = _pictures()
+    stack = np.stack(frames)
+    blocks = _blocks(stack).reshape(-1, pictures.blocks.shape[1])
+    agents = stack[:, ROW * TILE :, COLUMN * TILE : (COLUMN + 1) * TILE].astype(np.float32)
+    others = np.ones(len(blocks), dtype=bool)
+    others[ROW * SIDE + COLUMN :: SIDE * SIDE] = False
+
+    nearest, colors = _fit(blocks[others], agents[:, pictures.triangle].mean(axis=(0, 1)))
+    rows = np.zeros(len(blocks), dtype=int)
+    rows[others] = nearest
+    rows[~others], carried = _agent_tiles(agents, colors)
+    things = [pictures.things[row] for row in rows.tolist()]
+    return [
+        View(
+            tuple(tuple(things[at : at + SIDE]) for at in range(first, first + SIDE * SIDE, SIDE)),
+            None if held < 0 else pictures.carried[held],
+        )
+        for first, held in zip(range(0, len(things), SIDE * SIDE), carried.tolist(), strict=True)
+    ]
+
+
+def _fit(blocks: np.ndarray, triangle: np.ndarray) -> tuple[np.ndarray, ColorMap]:
+    """The nearest shipped picture of each tile, (n,), and the color map under which it is that. `blocks` is (n, 192),
+    `triangle` the mean color of the agent's triangle."""
+    nearest, left = _nearest(blocks, IDENTITY)
+    if not left.any():
+        return nearest, IDENTITY
+    sample = blocks[:: max(1, len(blocks) // 200)]
+    best: tuple[float, ColorMap] | None = None
+    for contrast in FIRST_GUESSES:
+        gain = np.full(3, contrast, dtype=np.float32)
+        colors = ColorMap(gain, (triangle - TRIANGLE * gain).astype(np.float32))
+        _, colors, difference = _settle(sample, triangle, colors)
+        if best is None or difference < best[0]:
+            best = difference, colors
+    assert best is not None
+    nearest, colors, _ = _settle(blocks, triangle, best[1])
+    return nearest, colors
+
+
+def _settle(blocks: np.ndarray, triangle: np.ndarray, colors: ColorMap) -> tuple[np.ndarray, ColorMap, float]:
+    """Read and fit in turn until the reading stays. Also gives the mean squared difference that is left."""
+    before = None
+    for _ in range(ROUNDS):
+        nearest, left = _nearest(blocks, colors)
+        if before is not None and (nearest == before).all():
+            break
+        before = nearest
+        colors = _fitted(blocks, triangle, nearest)
+    return nearest, colors, float(left.mean())
+
+
+def _nearest(blocks: np.ndarray, colors: ColorMap) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest shipped picture under `colors`, and its squared difference a value, both (n,)."""
+    pictures = _pictures()
+    mapped = colors(pictures.blocks.reshape(len(pictures.blocks), 3, -1).swapaxes(1, 2))
+    mapped = mapped.swapaxes(1, 2).reshape(pictures.blocks.shape)
+    distances = (mapped**2).sum(axis=1) - 2 * blocks @ mapped.T
+    nearest = distances.argmin(axis=1)
+    return nearest, ((blocks - mapped[nearest]) ** 2).mean(axis=1)
+
+
+def _fitted(blocks: np.ndarray, triangle: np.ndarray, nearest: np.ndarray) -> ColorMap:
+    """Least squares of the tiles on their shipped pictures, a channel each; the triangle weighs as much as a quarter of
+    all tiles."""
+    n = len(blocks)
+    seen = blocks.reshape(n, 3, -1)
+    shipped = _pictures().blocks[nearest].reshape(n, 3, -1)
+    weight = 0.25
+    mean_x = (shipped.mean(axis=(0, 2)) + weight * TRIANGLE) / (1 + weight)
+    mean_y = (seen.mean(axis=(0, 2)) + weight * triangle) / (1 + weight)
+    dx, dy = shipped - mean_x[:, None], seen - mean_y[:, None]
+    square = (dx * dx).mean(axis=(0, 2)) + weight * (TRIANGLE - mean_x) ** 2
+    product = (dx * dy).mean(axis=(0, 2)) + weight * (TRIANGLE - mean_x) * (triangle - mean_y)
+    gain = np.where(square > 1, product / np.maximum(square, 1), 1).clip(0.1, 4)
+    return ColorMap(gain.astype(np.float32), (mean_y - gain * mean_x).astype(np.float32))
+
+
+def _agent_tiles(agents: np.ndarray, colors: ColorMap) -> tuple[np.ndarray, np.ndarray]:
+    """For each agent's tile, (n, 32, 32, 3), the picture of what it stands on and of what it carries (-1: nothing)."""
+    pictures = _pictures()
+    ground = _closest(agents[:, pictures.ground], colors(pictures.grounds))
+    ring = agents[:, pictures.ring]
+    to_white = np.abs(ring - colors(np.full(3, 255, dtype=np.float32))).mean(axis=(1, 2))
+    to_ground = np.abs(ring - colors(pictures.ground_rings)[ground]).mean(axis=(1, 2))
+    icons = agents[:, 2:16, 2:16].reshape(len(agents), -1, 3)
+    return ground, np.where(to_white < to_ground, _closest(icons, colors(pictures.icons)), -1)
+
+
+def _closest(seen: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """(n, p, 3) and (k, p, 3) -> for each of the n the nearest of the k."""
+    a, b = seen.reshape(len(seen), -1), known.reshape(len(known), -1)
+    return ((b**2).sum(axis=1) - 2 * a @ b.T).argmin(axis=1)
