@@ -45,9 +45,9 @@ class TileReader:
     def _answer(self, prompt: str, shown: list[Shown]) -> str | None:
         kind = kind_of(prompt)
         if kind == "letter":
-            views = {entry.caption: entry.view for entry in shown}
-            now = views.pop("NOW", None)
-            candidates = {caption: view for caption, view in views.items() if caption in "ABCD"}
+            labelled = {entry.caption: entry.view for entry in shown}
+            now = labelled.get("NOW")
+            candidates = {caption: view for caption, view in labelled.items() if caption in tuple("ABCD")}
             return rules.choice(now, candidates, rules.action_of(prompt)) if now and candidates else None
         if kind == "scene":
             return rules.scene(shown[0].view)

@@ -21,6 +21,8 @@ ROW, COLUMN = 6, 3  # of the agent
 BLOCK = 4
 FIRST_GUESSES = (0.5, 0.65, 0.8, 1.0, 1.25, 1.6)  # contrast
 ROUNDS = 12
+TRIANGLE_WEIGHT = 0.25
+NOISE = 4.0  # mean squared difference of a tile below which its colors count as unchanged (levels squared)
 TRIANGLE = np.array([255.0, 76.0, 76.0])
 _FILE = Path(__file__).parents[3] / "worlds" / "minigrid" / "tiles.npz"
 
@@ -113,7 +115,7 @@ class ColorMap(NamedTuple):
         return levels * self.gain + self.offset
 
 
-IDENTITY = ColorMap(np.ones(3, dtype=np.float32), np.zeros(3, dtype=np.float32))
+IDENTITY = ColorMap(np.ones(3), np.zeros(3))
 
 
 def read(frames: Sequence[np.ndarray]) -> list[View]:
@@ -127,7 +129,7 @@ def read(frames: Sequence[np.ndarray]) -> list[View]:
     others = np.ones(len(blocks), dtype=bool)
     others[ROW * SIDE + COLUMN :: SIDE * SIDE] = False
 
-    nearest, colors = _fit(blocks[others], agents[:, pictures.triangle].mean(axis=(0, 1)))
+    nearest, colors = Fit(blocks[others], agents[:, pictures.triangle].mean(axis=(0, 1))).best()
     rows = np.zeros(len(blocks), dtype=int)
     rows[others] = nearest
     rows[~others], carried = _agent_tiles(agents, colors)
@@ -141,61 +143,69 @@ def read(frames: Sequence[np.ndarray]) -> list[View]:
     ]
 
 
-def _fit(blocks: np.ndarray, triangle: np.ndarray) -> tuple[np.ndarray, ColorMap]:
-    """The nearest shipped picture of each tile, (n,), and the color map under which it is that. `blocks` is (n, 192),
-    `triangle` the mean color of the agent's triangle."""
-    nearest, left = _nearest(blocks, IDENTITY)
-    if not left.any():
-        return nearest, IDENTITY
-    sample = blocks[:: max(1, len(blocks) // 200)]
-    best: tuple[float, ColorMap] | None = None
-    for contrast in FIRST_GUESSES:
-        gain = np.full(3, contrast, dtype=np.float32)
-        colors = ColorMap(gain, (triangle - TRIANGLE * gain).astype(np.float32))
-        _, colors, difference = _settle(sample, triangle, colors)
-        if best is None or difference < best[0]:
-            best = difference, colors
-    assert best is not None
-    nearest, colors, _ = _settle(blocks, triangle, best[1])
-    return nearest, colors
+class Fit:
+    """The search for a color map. All that it needs of the tiles are their products with the shipped pictures, taken once,
+    so that a round costs little."""
 
+    def __init__(self, blocks: np.ndarray, triangle: np.ndarray):
+        """`blocks` is (n, 192), the tiles; `triangle` (3,), the mean color of the agent's triangle."""
+        n, k = len(blocks), len(_pictures().blocks)
+        seen = blocks.reshape(n, 3, -1).swapaxes(0, 1)  # (3, n, 64)
+        shipped = _pictures().blocks.reshape(k, 3, -1).swapaxes(0, 1)  # (3, k, 64)
+        self.values = seen.shape[2]
+        self.triangle = triangle
+        self.products = (seen @ shipped.swapaxes(1, 2)).astype(np.float64)  # (3, n, k)
+        self.seen_sum = seen.sum(axis=2, dtype=np.float64)  # (3, n)
+        self.seen_squares = np.einsum("cni,cni->n", seen, seen, dtype=np.float64)
+        self.sum = shipped.sum(axis=2, dtype=np.float64)  # (3, k)
+        self.squares = np.einsum("cki,cki->ck", shipped, shipped, dtype=np.float64)
 
-def _settle(blocks: np.ndarray, triangle: np.ndarray, colors: ColorMap) -> tuple[np.ndarray, ColorMap, float]:
-    """Read and fit in turn until the reading stays. Also gives the mean squared difference that is left."""
-    before = None
-    for _ in range(ROUNDS):
-        nearest, left = _nearest(blocks, colors)
-        if before is not None and (nearest == before).all():
-            break
-        before = nearest
-        colors = _fitted(blocks, triangle, nearest)
-    return nearest, colors, float(left.mean())
+    def best(self) -> tuple[np.ndarray, ColorMap]:
+        """The nearest shipped picture of each tile, (n,), and the color map under which it is that: the colors as
+        shipped where they fit, else what the best of the first guesses leads to."""
+        nearest, difference = self.nearest(IDENTITY)
+        if difference.max() < NOISE:
+            return nearest, IDENTITY
+        gains = (np.full(3, contrast) for contrast in FIRST_GUESSES)
+        ways = [self.settle(ColorMap(gain, self.triangle - TRIANGLE * gain)) for gain in gains]
+        nearest, colors, _ = min(ways, key=lambda way: way[2])
+        return nearest, colors
 
+    def settle(self, colors: ColorMap) -> tuple[np.ndarray, ColorMap, float]:
+        """Read and fit in turn until the reading stays. Also gives the mean squared difference that is left."""
+        before = None
+        for _ in range(ROUNDS):
+            nearest, difference = self.nearest(colors)
+            if before is not None and (nearest == before).all():
+                break
+            before = nearest
+            colors = self.fitted(nearest)
+        return nearest, colors, float(difference.mean())
 
-def _nearest(blocks: np.ndarray, colors: ColorMap) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest shipped picture under `colors`, and its squared difference a value, both (n,)."""
-    pictures = _pictures()
-    mapped = colors(pictures.blocks.reshape(len(pictures.blocks), 3, -1).swapaxes(1, 2))
-    mapped = mapped.swapaxes(1, 2).reshape(pictures.blocks.shape)
-    distances = (mapped**2).sum(axis=1) - 2 * blocks @ mapped.T
-    nearest = distances.argmin(axis=1)
-    return nearest, ((blocks - mapped[nearest]) ** 2).mean(axis=1)
+    def nearest(self, colors: ColorMap) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest shipped picture under `colors` and its mean squared difference, both (n,)."""
+        gain, offset = colors.gain[:, None], colors.offset[:, None]
+        mapped_squares = (gain**2 * self.squares + 2 * gain * offset * self.sum + offset**2 * self.values).sum(axis=0)
+        products = np.tensordot(colors.gain, self.products, axes=1) + (colors.offset @ self.seen_sum)[:, None]
+        distances = mapped_squares - 2 * products
+        nearest = distances.argmin(axis=1)
+        least = distances[np.arange(len(nearest)), nearest] + self.seen_squares
+        return nearest, least / (3 * self.values)
 
-
-def _fitted(blocks: np.ndarray, triangle: np.ndarray, nearest: np.ndarray) -> ColorMap:
-    """Least squares of the tiles on their shipped pictures, a channel each; the triangle weighs as much as a quarter of
-    all tiles."""
-    n = len(blocks)
-    seen = blocks.reshape(n, 3, -1)
-    shipped = _pictures().blocks[nearest].reshape(n, 3, -1)
-    weight = 0.25
-    mean_x = (shipped.mean(axis=(0, 2)) + weight * TRIANGLE) / (1 + weight)
-    mean_y = (seen.mean(axis=(0, 2)) + weight * triangle) / (1 + weight)
-    dx, dy = shipped - mean_x[:, None], seen - mean_y[:, None]
-    square = (dx * dx).mean(axis=(0, 2)) + weight * (TRIANGLE - mean_x) ** 2
-    product = (dx * dy).mean(axis=(0, 2)) + weight * (TRIANGLE - mean_x) * (triangle - mean_y)
-    gain = np.where(square > 1, product / np.maximum(square, 1), 1).clip(0.1, 4)
-    return ColorMap(gain.astype(np.float32), (mean_y - gain * mean_x).astype(np.float32))
+    def fitted(self, nearest: np.ndarray) -> ColorMap:
+        """Least squares of the tiles on their shipped pictures, a channel each. The triangle counts as much as a quarter
+        of all tiles."""
+        n = len(nearest)
+        values = n * self.values
+        triangles = TRIANGLE_WEIGHT * values
+        total = values + triangles
+        x = (self.sum[:, nearest].sum(axis=1) + triangles * TRIANGLE) / total
+        y = (self.seen_sum.sum(axis=1) + triangles * self.triangle) / total
+        xx = (self.squares[:, nearest].sum(axis=1) + triangles * TRIANGLE**2) / total - x * x
+        products = self.products[:, np.arange(n), nearest].sum(axis=1)
+        xy = (products + triangles * TRIANGLE * self.triangle) / total - x * y
+        gain = np.where(xx > 1, xy / np.maximum(xx, 1), 1).clip(0.1, 4)
+        return ColorMap(gain, y - gain * x)
 
 
 def _agent_tiles(agents: np.ndarray, colors: ColorMap) -> tuple[np.ndarray, np.ndarray]:
@@ -203,7 +213,7 @@ def _agent_tiles(agents: np.ndarray, colors: ColorMap) -> tuple[np.ndarray, np.n
     pictures = _pictures()
     ground = _closest(agents[:, pictures.ground], colors(pictures.grounds))
     ring = agents[:, pictures.ring]
-    to_white = np.abs(ring - colors(np.full(3, 255, dtype=np.float32))).mean(axis=(1, 2))
+    to_white = np.abs(ring - colors(np.full(3, 255.0))).mean(axis=(1, 2))
     to_ground = np.abs(ring - colors(pictures.ground_rings)[ground]).mean(axis=(1, 2))
     icons = agents[:, 2:16, 2:16].reshape(len(agents), -1, 3)
     return ground, np.where(to_white < to_ground, _closest(icons, colors(pictures.icons)), -1)
