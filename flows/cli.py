@@ -1,0 +1,224 @@
+"""The command `worldaudit`: what a person types, and what they see.
+
+Results go to stdout, progress and messages to stderr. Exit codes: 0 done; 1 a stage failed or too many requests failed;
+2 bad usage or bad input. WORLDAUDIT_DEBUG=1 shows tracebacks.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from tasks.config import Configuration
+
+DEFAULT_STORE = "worldaudit-store"
+
+COMMANDS = {  # name: (where it is, what it does); a command is imported only when it is used
+    "run": ("flows.chain_cli:run", "The whole chain: generate, infer, parse, score, report."),
+    "generate": ("flows.chain_cli:generate", "Only the exam release; prints its key and the counts by task."),
+    "infer": ("flows.chain_cli:infer", "Ask judges about an exam."),
+    "score": ("flows.chain_cli:score", "Parse and score the responses to an exam; asks nobody."),
+    "report": ("flows.chain_cli:report", "Write the report of a run again."),
+    "rerun": ("flows.chain_cli:rerun", "Recompute one stage of a run and what follows."),
+    "runs": ("flows.show_cli:runs", "The runs that there are."),
+    "show": ("flows.show_cli:show", "What a run did, and what would mend it."),
+    "compare": ("flows.numbers_cli:compare", "Two runs or judges side by side, with paired tests."),
+    "import-responses": ("flows.numbers_cli:import_responses", "Score answers that were collected elsewhere."),
+    "audit": ("flows.numbers_cli:audit", "What a judge that cannot see could score."),
+    "export": ("flows.store_cli:export", "A release that others can load: jsonl, parquet or croissant."),
+    "traces": ("flows.traces_cli:traces", "Stated worlds: generate, verify, audit, export."),
+    "store": ("flows.store_cli:store", "Check digests, drop what no run uses, print SQL views."),
+    "doctor": ("flows.doctor_cli:doctor", "Which simulators, judges and services work here."),
+}
+
+
+class Context:
+    """What the common options say; `ctx.obj` of every command."""
+
+    def __init__(self) -> None:
+        self.store_option: str | None = None
+        self.config_path: Path | None = None
+        self.json = False
+        self.dry_run = False
+        self._config: Configuration | None = None
+
+    @property
+    def config(self) -> Configuration:
+        """The configuration file, checked; an empty one where none was given."""
+        if self._config is None:
+            from tasks.config import Configuration, load
+
+            self._config = load(self.config_path) if self.config_path else Configuration()
+        return self._config
+
+    @property
+    def store(self) -> str:
+        """Where the store lies: --store, WORLDAUDIT_STORE, the configuration file, or ./worldaudit-store. Absolute."""
+        given = self.store_option or os.environ.get("WORLDAUDIT_STORE") or self.config.run.store or DEFAULT_STORE
+        return given if "://" in given else str(Path(given).expanduser().resolve())
+
+    def emit(self, value: dict[str, Any], text: str) -> None:
+        """The command's result: one JSON object with --json, else the text."""
+        print(json.dumps(value, ensure_ascii=False) if self.json else text, flush=True)
+
+
+def _set(name: str) -> Any:
+    def callback(ctx: click.Context, _: click.Parameter, value: Any) -> None:
+        if value:
+            setattr(ctx.ensure_object(Context), name, value)
+
+    return callback
+
+
+def common_options() -> list[click.Option]:
+    """--store, --config, --json, --dry-run: they work before and after the name of a command."""
+    return [
+        click.Option(
+            ["--store"],
+            metavar="PATH|s3://...",
+            help=f"Where everything lies; ./{DEFAULT_STORE} by default.",
+            expose_value=False,
+            callback=_set("store_option"),
+        ),
+        click.Option(
+            ["--config"],
+            metavar="FILE.toml",
+            type=click.Path(path_type=Path, resolve_path=True),
+            help="Judges and how to run.",
+            expose_value=False,
+            callback=_set("config_path"),
+        ),
+        click.Option(
+            ["--json"],
+            is_flag=True,
+            help="One JSON object on stdout, nothing else there.",
+            expose_value=False,
+            callback=_set("json"),
+        ),
+        click.Option(
+            ["--dry-run"],
+            is_flag=True,
+            help="Say what would be computed and sent; do neither.",
+            expose_value=False,
+            callback=_set("dry_run"),
+        ),
+    ]
+
+
+def _with_common_options(command: click.Command) -> click.Command:
+    taken = {name for parameter in command.params for name in parameter.opts}
+    command.params += [option for option in common_options() if not taken & set(option.opts)]
+    for child in getattr(command, "commands", {}).values():
+        _with_common_options(child)
+    return command
+
+
+class Commands(click.Group):
+    """Imports a command when it is used, so that help is quick and a missing part breaks only its own commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name][0].partition(":")
+        try:
+            command = getattr(importlib.import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            raise click.ClickException(f"{name} needs the module {error.name}, which is not installed here") from error
+        return _with_common_options(command)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        from difflib import get_close_matches
+
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = get_close_matches(args[0], COMMANDS, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(COMMANDS)}"
+            raise click.UsageError(f"no command {args[0]!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.command(
+    cls=Commands, params=common_options(), context_settings={"help_option_names": ["-h", "--help"], "obj": None}
+)
+@click.version_option(package_name="worldaudit", prog_name="worldaudit")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Audit vision-language models as judges and as world models, against worlds that are known exactly.
+
+    `worldaudit run minigrid` makes an exam, lets the embedded judges sit it, and writes a report. RUN and EXAM may be
+    `latest` or the first letters of an id.
+    """
+    ctx.ensure_object(Context)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command and exit."""
+    sys.exit(run_command(sys.argv[1:] if arguments is None else arguments))
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run the command; its exit code. Errors are one message, not a traceback."""
+    debug = bool(os.environ.get("WORLDAUDIT_DEBUG"))
+    wants_json = "--json" in arguments
+    try:
+        cli.main(arguments, prog_name="worldaudit", standalone_mode=False)
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        return _fail(error.format_message(), 2, wants_json, usage=getattr(error, "ctx", None))
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("interrupted; what is finished is kept: the same command goes on", 1, wants_json)
+    except BrokenPipeError:  # the reader of stdout has left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if debug:
+            raise
+        code, message = explain(error)
+        return _fail(message, code, wants_json)
+    return 0
+
+
+def explain(error: Exception) -> tuple[int, str]:
+    """Exit code and message for an error that a command raised."""
+    from storage.store import ArtifactError, StoreError
+    from storage.tables import TableError
+    from tasks.errors import WorldauditError
+
+    if isinstance(error, WorldauditError):
+        return error.exit_code, str(error)
+    if isinstance(error, ArtifactError):
+        return 1, str(error)
+    if isinstance(error, StoreError | TableError):
+        return 2, str(error)
+    if isinstance(error, OSError):
+        return 1, f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
+    return 1, f"unexpected {type(error).__name__}: {error}\nWORLDAUDIT_DEBUG=1 shows where"
+
+
+def _fail(message: str, code: int, wants_json: bool, usage: click.Context | None = None) -> int:
+    message = re.sub(r"\s+$", "", message)
+    if usage is not None:
+        print(usage.get_usage(), file=sys.stderr)
+    print(f"worldaudit: {message}", file=sys.stderr, flush=True)
+    if wants_json:
+        print(json.dumps({"error": message, "exit_code": code}, ensure_ascii=False), flush=True)
+    return code
+
+
+if __name__ == "__main__":
+    importlib.import_module("flows.cli").main()  # not this copy, which is called __main__

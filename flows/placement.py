@@ -1,0 +1,146 @@
+"""Shards that are computed elsewhere: by a Prefect deployment on a work pool of its own, over the same store.
+
+The parent names the shards; a worker computes them into the store; the parent reads the outcome from the store, so that
+nothing but keys crosses the server. A worker that dies takes its flow run along: the run's pulse stops, the parent marks
+it crashed and starts another, which finds in the store what its predecessor had finished.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from flows.run import Request
+from storage import Store
+from tasks.errors import StageFailed
+from tasks.stage import Outcome, Ref, Results, Runner, Shards, Stage, lookup
+
+PULSE_SECONDS = 5.0
+SILENCE_SECONDS = float(os.environ.get("WORLDAUDIT_SILENCE_SECONDS", 60))  # without a pulse, a run counts as dead
+ATTEMPTS = 4
+
+
+def stages() -> dict[str, Stage]:
+    """Every stage that a worker can compute, by name."""
+    from tasks.exams import ANSWERS, EXAMS, RELEASE
+    from tasks.gates import GATES
+    from tasks.inference import INFERENCE
+    from tasks.parsing import PARSING
+    from tasks.rendering import RENDERING
+    from tasks.rollouts import ROLLOUTS
+    from tasks.scoring import SCORING
+    from tasks.variants import VARIANTS
+
+    known = (ROLLOUTS, VARIANTS, RENDERING, GATES, EXAMS, RELEASE, ANSWERS, INFERENCE, PARSING, SCORING)
+    return {stage.name: stage for stage in known}
+
+
+def place(deployment: str, request: Request) -> Callable[[Stage, Shards], Results]:
+    """A `placed` function for Runner: what is in the store is reused, the rest is computed by `deployment`."""
+
+    def compute(stage: Stage, shards: Shards) -> Results:
+        refreshed = [n for n in shards if {stage.name, f"{stage.name}[{n}]"} & set(request.refresh)]
+        missing = dict(shards)
+        for name, (config, inputs) in shards.items():
+            if name not in refreshed and (found := lookup(request.store, stage, name, config, inputs)):
+                del missing[name]
+                yield name, found
+        if not missing:
+            return
+        started = time.perf_counter()
+        failure = run_elsewhere(deployment, request.store, stage, missing, refreshed)
+        for name, (config, inputs) in missing.items():
+            found = lookup(request.store, stage, name, config, inputs)
+            if found is None:
+                yield (
+                    name,
+                    failure or StageFailed(f"{deployment} completed, but its artifact is not in {request.store}"),
+                )
+            else:
+                yield name, Outcome(found.ref, name, False, time.perf_counter() - started, found.rows)
+
+    return compute
+
+
+def run_elsewhere(
+    deployment: str, store: str, stage: Stage, shards: Shards, refreshed: list[str]
+) -> StageFailed | None:
+    """Run `deployment` over `shards` until it ends; what went wrong, or None."""
+    from prefect.client.orchestration import get_client
+    from prefect.deployments import run_deployment
+    from prefect.states import Crashed
+
+    parameters = {
+        "store": store,
+        "stage": stage.name,
+        "shards": {
+            name: {"config": config, "inputs": {role: [ref.stage, ref.key] for role, ref in inputs.items()}}
+            for name, (config, inputs) in shards.items()
+        },
+        "refresh": refreshed,
+    }
+    for _ in range(ATTEMPTS):
+        flow_run: Any = run_deployment(name=deployment, parameters=parameters, timeout=0, as_subflow=True)
+        with get_client(sync_client=True) as client:
+            last_sign, seen = time.monotonic(), None
+            while not (flow_run.state and flow_run.state.is_final()):
+                time.sleep(1)
+                flow_run = client.read_flow_run(flow_run.id)
+                sign = (flow_run.state_name, flow_run.labels.get("worldaudit.pulse"))
+                waiting = flow_run.state is None or flow_run.state.is_scheduled()
+                if sign != seen or waiting:  # a run that no worker has taken yet may wait as long as it likes
+                    last_sign, seen = time.monotonic(), sign
+                elif time.monotonic() - last_sign > SILENCE_SECONDS:
+                    client.set_flow_run_state(flow_run.id, Crashed(message="no pulse: its worker died"), force=True)
+                    flow_run = client.read_flow_run(flow_run.id)
+        state = flow_run.state
+        if state.is_completed():
+            return None
+        if not state.is_crashed():
+            return StageFailed(f"{deployment} ended {state.name}: {state.message}")
+    return StageFailed(f"{deployment} crashed {ATTEMPTS} times, the last: {state.message}; look at its workers")
+
+
+class Pulse:
+    """While this flow run lives, a label on it changes every few seconds."""
+
+    def __enter__(self) -> Pulse:
+        from prefect.client.orchestration import get_client
+        from prefect.context import FlowRunContext
+
+        context = FlowRunContext.get()
+        assert context is not None and context.flow_run is not None
+        flow_run_id = context.flow_run.id
+        self._stop = threading.Event()
+
+        def beat() -> None:
+            with get_client(sync_client=True) as client:
+                number = 0
+                while not self._stop.wait(PULSE_SECONDS if number else 0):
+                    number += 1
+                    try:
+                        client.update_flow_run_labels(flow_run_id, {"worldaudit.pulse": number})
+                    except Exception:  # the server may be restarting: the next beat tells
+                        continue
+
+        self._thread = threading.Thread(target=beat, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+
+
+def compute_shards(
+    store: str, stage: Stage, shards: dict[str, dict[str, Any]], refresh: list[str], processes: int
+) -> None:
+    """What the deployment does: the named shards of one stage, into the store."""
+    named = {
+        name: (shard["config"], {role: Ref(*ref) for role, ref in shard["inputs"].items()})
+        for name, shard in shards.items()
+    }
+    with Pulse(), Runner(Store(store).location, processes, [f"{stage.name}[{name}]" for name in refresh]) as runner:
+        runner.map(stage, named)
