@@ -14,7 +14,7 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def digest(data: bytes | str) -> str:
+def digest(data: bytes | memoryview | str) -> str:
     """SHA-256 in hexadecimal."""
     return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
 

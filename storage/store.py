@@ -113,6 +113,7 @@ class ArtifactWriter:
         self.folder = f"artifacts/{stage}/{key}"
         self.parts: list[dict[str, Any]] = []
         self.pending: dict[str, list[pa.Table]] = {}
+        self.waiting: dict[str, tuple[int, int]] = {}  # rows and bytes of what is pending
         self.seen: dict[str, list[pa.Table]] = {}
         self.started = now()
 
@@ -122,27 +123,27 @@ class ArtifactWriter:
         self.pending.setdefault(table, []).append(checked)
         if table in UNIQUE_KEYS:
             self.seen.setdefault(table, []).append(checked.select(list(UNIQUE_KEYS[table])))
-        waiting = self.pending[table]
-        if sum(len(part) for part in waiting) >= PART_ROWS or sum(part.nbytes for part in waiting) >= PART_BYTES:
+        rows, size = self.waiting.get(table, (0, 0))
+        self.waiting[table] = (rows + len(checked), size + checked.nbytes)
+        if rows + len(checked) >= PART_ROWS or size + checked.nbytes >= PART_BYTES:
             self._flush(table)
 
     def discard(self) -> None:
         """Forget everything that was added."""
         for part in self.parts:
             self.store.files.delete(f"{self.folder}/{part['name']}")
-        self.parts, self.pending, self.seen = [], {}, {}
+        self.parts, self.pending, self.waiting, self.seen = [], {}, {}, {}
 
     def _flush(self, table: str) -> None:
         rows = pa.concat_tables(self.pending.pop(table)).combine_chunks()
+        self.waiting.pop(table)
         buffer = pa.BufferOutputStream()
         pq.write_table(rows, buffer, compression="zstd", write_statistics=True)
         data = memoryview(buffer.getvalue())
         number = sum(part["table"] == table for part in self.parts)
         name = f"part-{table}-{number:05d}.parquet"
         self.store.write(f"{self.folder}/{name}", data)
-        self.parts.append(
-            {"name": name, "table": table, "rows": len(rows), "bytes": len(data), "sha256": digest(bytes(data))}
-        )
+        self.parts.append({"name": name, "table": table, "rows": len(rows), "bytes": len(data), "sha256": digest(data)})
 
     def commit(self, version: int, config: Mapping[str, Any], inputs: Mapping[str, str]) -> Artifact:
         """Write the manifest. Raises TableError where a unique key occurs twice; nothing exists then."""

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from storage import SCHEMAS, digest
-from tasks.rendering.png import BadPicture, Picture, chunks, decode, image_id
+from tasks.rendering.png import BadPicture, Picture, chunks
 
 # Words of the audit that no prompt may contain, and traces of numpy that must not leak into text.
 _AUDIT_WORDS = re.compile(r"\b(nocue|no-cue|cf|counterfactual|gold|label is (yes|no)|reward|seed|np\.|array\()", re.I)
+_PICTURE_NAME = re.compile(r"[0-9a-f]{64}")
 
 
 class Item(Protocol):
@@ -56,12 +57,12 @@ def leak_free(items: Sequence[Item]) -> str | None:
                 names = [name for name, _ in chunks(picture.png)]
             except BadPicture as error:
                 return f"{item.uid}: {error}"
+            if not _PICTURE_NAME.fullmatch(picture.image_id):
+                return f"{item.uid}: a picture is named {picture.image_id!r}, not by a digest of its pixels"
             if set(names) - {b"IHDR", b"IDAT", b"IEND"}:
                 return f"{item.uid}: a picture carries {b', '.join(names).decode('latin1')}"
             if picture.png[24:29] != b"\x08\x02\x00\x00\x00":
                 return f"{item.uid}: a picture is not opaque 8-bit RGB"
-            if image_id(decode(picture.png)) != picture.image_id:
-                return f"{item.uid}: a picture is not named by its pixels"
         if item.variant:
             matched[item.uid.replace(f".{item.variant}.", ".*.")].append(item)
     for twins in matched.values():

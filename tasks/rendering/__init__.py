@@ -10,6 +10,7 @@ from tasks.rendering.png import Picture
 from tasks.stage import Config, Inputs, Stage
 from tasks.trajectories import Group, groups
 from tasks.worlds import environment
+from tasks.worlds.base import Pixels
 
 
 def render(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
@@ -30,19 +31,27 @@ def frames_of(group: Group) -> tuple[list[Picture], list[dict[str, object]]]:
     """The distinct frames of a group, and which variant shows which at which step."""
     rows: list[dict[str, object]] = []
     pictures: dict[str, Picture] = {}
-    full: list[Picture] = []
+    known: dict[bytes, Picture] = {}  # by pixels: most frames occur in more than one variant
+
+    def picture_of(pixels: Pixels) -> Picture:
+        raw = pixels.tobytes()
+        if raw not in known:
+            known[raw] = Picture.of(pixels)
+            pictures[known[raw].image_id] = known[raw]
+        return known[raw]
+
     for variant, trace in group.traces.items():
-        if variant == "nocue":
-            shown = list(full)
-            clean = {step: pixels for step, pixels in enumerate(group.world.frames(group.seed, trace))}
-            for step, boxes in group.mask_by_step.items():
-                shown[step] = Picture.of(group.world.hide(clean[step], boxes))
-        else:
-            shown = [Picture.of(pixels) for pixels in group.world.frames(group.seed, trace)]
-            full = full or shown
-        for step, picture in enumerate(shown):
-            pictures.setdefault(picture.image_id, picture)
-            rows.append({"group_id": group.group_id, "variant": variant, "step": step, "image_id": picture.image_id})
+        masked = group.mask_by_step if variant == "nocue" else {}
+        for step, pixels in enumerate(group.world.frames(group.seed, trace)):
+            shown = group.world.hide(pixels, masked[step]) if step in masked else pixels
+            rows.append(
+                {
+                    "group_id": group.group_id,
+                    "variant": variant,
+                    "step": step,
+                    "image_id": picture_of(shown).image_id,
+                }
+            )
     return list(pictures.values()), rows
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from minigrid.core.constants import IDX_TO_COLOR, IDX_TO_OBJECT
+from minigrid.core.constants import IDX_TO_COLOR, IDX_TO_OBJECT, OBJECT_TO_IDX
 
 from tasks.worlds.base import Intervention, Json, MaskBox, Pixels, Trace, Witness
 from tasks.worlds.minigrid import tiles
@@ -32,6 +32,17 @@ def _codes(encoded: np.ndarray) -> np.ndarray:
     """MiniGrid's (width, height, 3) encoding as (height, width) cell codes."""
     wide = encoded.astype(np.uint16)
     return (wide[:, :, 0] << 6 | wide[:, :, 1] << 3 | wide[:, :, 2]).T
+
+
+@functools.lru_cache(maxsize=256)
+def _invalid_cells(cells: bytes) -> str | None:
+    codes = np.frombuffer(cells, dtype=np.uint16)
+    kinds, colors, states = codes >> 6, codes >> 3 & 7, codes & 7
+    if not np.isin(kinds, list(IDX_TO_OBJECT)).all() or not np.isin(colors, list(IDX_TO_COLOR)).all():
+        return "an index that is no MiniGrid object or color"
+    if (states > 2).any() or ((states > 0) & (kinds != OBJECT_TO_IDX["door"])).any():
+        return "a state other than open, closed or locked, or on something that is no door"
+    return None
 
 
 class MiniGridWitness(Witness):
@@ -103,15 +114,10 @@ class MiniGridWitness(Witness):
             decoded = decode_state(state)
         except (ValueError, KeyError, IndexError, TypeError) as error:
             return f"not a state: {error}"
-        kinds, colors, states = decoded.cells >> 6, decoded.cells >> 3 & 7, decoded.cells & 7
-        if not np.isin(kinds, list(IDX_TO_OBJECT)).all() or not np.isin(colors, list(IDX_TO_COLOR)).all():
-            return "an index that is no MiniGrid object or color"
-        if (states > 2).any() or ((states > 0) & (kinds != 4)).any():
-            return "a state other than open, closed or locked, or on something that is no door"
         height, width = decoded.cells.shape
         if not (0 <= decoded.x < width and 0 <= decoded.y < height and 0 <= decoded.direction < 4):
             return "the agent stands outside the map or looks nowhere"
-        return None
+        return _invalid_cells(decoded.cells.tobytes())
 
     def misread(self, step: int, pixels: Pixels, masked: Sequence[MaskBox]) -> str | None:
         if pixels.shape != (tiles.FRAME, tiles.FRAME, 3):
