@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ from flows.cli import Context
 
 if TYPE_CHECKING:
     from flows.run import Request
-    from tasks.stage import Outcome
 
 WORLDS = ("minigrid", "miniworld")
 STAGES = (
@@ -245,10 +243,12 @@ def _launch(obj: Context, request: Request, how: dict[str, Any]) -> dict[str, An
         obj.emit(result, result.pop("text"))
         return None
     build(request)  # bad input is named before a server is waited for
-    reporter = TerminalReporter() if sys.stderr.isatty() else PlainReporter()
-    with reporter:
+    from flows.progress import PlainProgress, TerminalProgress
+
+    progress = TerminalProgress() if sys.stderr.isatty() else PlainProgress()
+    with progress:
         how["wait"]()
-        return launch(request, prefect=not how["no_prefect"], reporter=reporter)
+        return launch(request, prefect=not how["no_prefect"], reporter=progress)
 
 
 def _print_run(obj: Context, record: dict[str, Any]) -> None:
@@ -257,63 +257,3 @@ def _print_run(obj: Context, record: dict[str, Any]) -> None:
 
     value, text = summary(Store(obj.store), record)
     obj.emit(value, text)
-
-
-class PlainReporter:
-    """A line as a stage begins, a line as it ends."""
-
-    def __init__(self) -> None:
-        self.name, self.left, self.computed, self.began = "", 0, 0, 0.0
-        self.rows: dict[str, int] = {}
-
-    def __enter__(self) -> PlainReporter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def stage(self, name: str, shards: int) -> None:
-        self.name, self.left, self.computed, self.began, self.rows = name, shards, 0, time.monotonic(), {}
-
-    def outcome(self, outcome: Outcome) -> None:
-        self.left -= 1
-        self.computed += not outcome.reused
-        for table, count in outcome.rows.items():
-            self.rows[table] = self.rows.get(table, 0) + count
-        if not self.left:
-            self.finished()
-
-    def finished(self) -> None:
-        print(self.line(), file=sys.stderr, flush=True)
-
-    def line(self) -> str:
-        rows = ", ".join(f"{count:,} {table}" for table, count in self.rows.items())
-        how = f"{time.monotonic() - self.began:6.1f} s" if self.computed else "  reused"
-        return f"{self.name:<10} {how}  {rows}"
-
-
-class TerminalReporter(PlainReporter):
-    """A bar for the stage that runs, a line for each that ended."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.bar: Any = None
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.close()
-            self.bar = None
-
-    def stage(self, name: str, shards: int) -> None:
-        from tqdm import tqdm
-
-        super().stage(name, shards)
-        self.bar = tqdm(total=shards, desc=f"{name:<10}", leave=False, unit="shard", file=sys.stderr)
-
-    def outcome(self, outcome: Outcome) -> None:
-        self.bar.update()
-        super().outcome(outcome)
-
-    def finished(self) -> None:
-        self.bar.close()
-        super().finished()

@@ -189,7 +189,9 @@ def headline(store: Store, metrics: str, world: str) -> list[dict[str, Any]]:
     rows = rows.filter(
         (pl.col("slice") == "all")
         & (pl.col("world") == world)
-        & (pl.col("representation").is_null() | pl.col("representation").is_in(["composite", "all", "any"]))
+        & (pl.col("protocol") == "all")
+        & (pl.col("judge") != "(all judges)")
+        & (pl.col("representation").is_null() | (pl.col("representation") != "split"))
     )
     order = pl.DataFrame(
         [(task, metric, n) for task, names in HEADLINE.items() for n, metric in enumerate(names)],

@@ -20,7 +20,7 @@ Chain = Callable[[Run], object]
 
 
 class Reporter:
-    """What a command shows while a run goes on; this one shows nothing."""
+    """Is told how a run goes on; this one keeps it to itself."""
 
     def stage(self, name: str, shards: int) -> None:
         """A stage begins."""

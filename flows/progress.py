@@ -1,0 +1,68 @@
+"""How far a run is, on stderr: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from flows.launch import Reporter
+from tasks.stage import Outcome
+
+
+class PlainProgress(Reporter):
+    """A line for each stage as it ends."""
+
+    def __init__(self) -> None:
+        self.name, self.left, self.computed, self.began = "", 0, 0, 0.0
+        self.rows: dict[str, int] = {}
+
+    def __enter__(self) -> PlainProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def stage(self, name: str, shards: int) -> None:
+        self.name, self.left, self.computed, self.began, self.rows = name, shards, 0, time.monotonic(), {}
+
+    def outcome(self, outcome: Outcome) -> None:
+        self.left -= 1
+        self.computed += not outcome.reused
+        for table, count in outcome.rows.items():
+            self.rows[table] = self.rows.get(table, 0) + count
+        if not self.left:
+            self.finished()
+
+    def finished(self) -> None:
+        rows = ", ".join(f"{count:,} {table}" for table, count in sorted(self.rows.items()))
+        how = f"{time.monotonic() - self.began:6.1f} s" if self.computed else "  reused"
+        print(f"{self.name:<10} {how}  {rows}", file=sys.stderr, flush=True)
+
+
+class TerminalProgress(PlainProgress):
+    """A bar for the stage that runs besides."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bar: Any = None
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def stage(self, name: str, shards: int) -> None:
+        from tqdm import tqdm
+
+        super().stage(name, shards)
+        if self.bar is not None:  # of a stage that failed
+            self.bar.close()
+        self.bar = tqdm(total=shards, desc=f"{name:<10}", leave=False, unit="shard", file=sys.stderr)
+
+    def outcome(self, outcome: Outcome) -> None:
+        self.bar.update()
+        super().outcome(outcome)
+
+    def finished(self) -> None:
+        self.bar.close()
+        super().finished()
