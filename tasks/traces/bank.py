@@ -29,7 +29,6 @@ from tasks.traces.record import (
     snake,
     stated,
 )
-from tasks.traces.units import from_canonical
 
 SEED = 2026
 TRACES = 200
@@ -321,14 +320,3 @@ def respond(family: Family, state: State, parameter: str, factor: float, target:
     if new * old <= 0 or abs(new / old - 1) < 0.1 or not 1e-3 < abs(new / old) < 1e3:
         return "", 0.0
     return (RESPONSES[0] if abs(new) > abs(old) else RESPONSES[1]), new
-
-
-def spread(records: list[Record]) -> dict[str, int]:
-    """How many records each family has."""
-    found: dict[str, int] = {}
-    for record in records:
-        found[record.family.name] = found.get(record.family.name, 0) + 1
-    return found
-
-
-__all__ = ["SEED", "TRACES", "counts", "from_canonical", "generate", "identity", "respond", "spread", "stream", "trace"]

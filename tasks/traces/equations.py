@@ -38,7 +38,7 @@ def prepare(text: str) -> str:
     text = re.sub(r"([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda m: "**" + m[1].translate(_SUPER), text)
     text = re.sub(r"√\s*\(", "sqrt(", text)
     text = re.sub(r"√\s*([\w.]+)", r" sqrt(\1)", text)
-    text = text.replace("½", "(1/2)*").replace("|", "")
+    text = text.replace("½", " 0.5 ").replace("|", "")
     text = re.sub(r"([\d.]+)\s*°", r"(\1*pi/180)", text)
     return text.replace("π", " pi ")
 

@@ -7,6 +7,7 @@ them apart.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -58,9 +59,13 @@ class Sentence:
     template: str
     slots: tuple[tuple[str, Slot], ...] = ()
 
-    def __str__(self) -> str:
+    @functools.cached_property
+    def text(self) -> str:
         text = self.template.format_map({key: str(value) for key, value in self.slots}) if self.slots else self.template
         return _ARTICLE.sub(r"\1n", text)
+
+    def __str__(self) -> str:
+        return self.text
 
     def get(self, key: str) -> Slot | None:
         return next((value for name, value in self.slots if name == key), None)
@@ -213,6 +218,8 @@ def render(record: Record) -> dict[str, Any]:
 
 def pointers(before: Any, after: Any, path: str = "") -> list[str]:
     """JSON pointers (RFC 6901) at which two JSON values differ, down to the smallest part."""
+    if before == after:
+        return []
     if type(before) is type(after):
         if isinstance(before, dict):
             found = []
@@ -225,4 +232,4 @@ def pointers(before: Any, after: Any, path: str = "") -> list[str]:
             return found
         if isinstance(before, list) and len(before) == len(after):
             return [p for i, pair in enumerate(zip(before, after, strict=True)) for p in pointers(*pair, f"{path}/{i}")]
-    return [] if before == after and type(before) is type(after) else [path]
+    return [path]
