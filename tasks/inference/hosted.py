@@ -32,6 +32,7 @@ KEEPALIVE_S = 4.0  # less than the 5 s after which vLLM and uvicorn drop an idle
 CONNECT_S = 15.0
 LONGEST_BACKOFF_S = 60.0
 PROBES = 3
+PREFLIGHT_RETRIES = 3
 HOPELESS = 10  # items that fail one after the other, with no answer in between
 
 
@@ -265,7 +266,9 @@ class HostedBackend:
         """
         await self._find_version()
         try:
-            reply = await self._within_deadline(question, message, retries=min(2, self.spec.limits.retries))
+            reply = await self._within_deadline(
+                question, message, retries=min(PREFLIGHT_RETRIES, self.spec.limits.retries)
+            )
         except Stopped as stopped:
             raise (BadInput if stopped.bad_input else StageFailed)(
                 f"preflight: {stopped}; nothing was sent"

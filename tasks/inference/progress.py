@@ -32,8 +32,8 @@ class Progress:
     cost: float = 0.0
     tries: int = 0
     quoted: bool = False
-    started: float = field(default_factory=time.monotonic)
-    shown: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=lambda: time.monotonic())
+    shown: float = field(default_factory=lambda: time.monotonic())
 
     @property
     def pending(self) -> int:

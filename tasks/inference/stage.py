@@ -92,7 +92,7 @@ async def _infer(
         servers = {row["server"] for row in answered.values() if row["server"]}
         async with open_backend(spec, progress) as backend:
             if isinstance(backend, HostedBackend):
-                missing = await _first(backend, spec, journal, missing, pictures, progress, servers)
+                missing = await _first(backend, spec, journal, missing, pictures, progress, servers, failed)
                 found = await _canaries(backend, spec, progress)
             stopped = await ask_all(backend, spec, journal, missing, pictures, progress)
         if stopped is not None and stopped.culprit:
@@ -121,10 +121,16 @@ async def _first(
     pictures: Pictures,
     progress: Progress,
     servers: set[str],
+    failed: set[tuple[str, int, str]],
 ) -> list[tuple[Question, int]]:
-    """Preflight with the largest question that is missing; what is left to ask. Its answer is kept like any other."""
+    """Preflight with the largest question that is missing and has not failed before; what is left to ask.
+
+    Its answer is kept like any other. Where everything that is left has failed before there is nothing to learn so."""
     check_sizes(spec, [question for question, _ in missing])
-    largest = max(missing, key=lambda job: (job[0].body_bytes, len(job[0].image_ids)))
+    fresh = [job for job in missing if _key(*job) not in failed]
+    if not fresh:
+        return missing
+    largest = max(fresh, key=lambda job: (job[0].body_bytes, len(job[0].image_ids)))
     question, replicate = largest
     reply = await backend.preflight(question, message_of(question, pictures))
     if servers and reply.server not in servers:

@@ -43,12 +43,15 @@ def test_a_file_names_judges(tmp_path):
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"api": "openai", "model": "m", "limits": {"concurency": 3}}, ["limits.concurency", "did you mean 'concurrency'"]),
+        (
+            {"api": "openai", "model": "m", "limits": {"concurency": 3}},
+            ["limits.concurency", "did you mean 'concurrency'"],
+        ),
         ({"api": "openai", "modle": "m"}, ["'modle'", "did you mean 'model'"]),
         ({"api": "vllm", "model": "m", "serve": {"max_image": 3}}, ["serve.max_image", "'max_images'"]),
         ({"api": "openia", "model": "m"}, ["api", "openai"]),
         ({"api": "openai", "model": "m", "limits": {"concurrency": 0}}, ["limits.concurrency"]),
-        ({"api": "anthropic", "model": "m", "decoding": {"seed": 1}}, ["no parameter seed", 'drop = [\'seed\']']),
+        ({"api": "anthropic", "model": "m", "decoding": {"seed": 1}}, ["no parameter seed", "drop = ['seed']"]),
         ({"api": "openai", "model": "m", "limits": {"budget": 1}}, ["budget needs prices"]),
         ({"api": "vllm", "model": "m"}, ["base_url", "serve"]),
         ({"api": "openai", "model": "m", "base_url": "http://me:pw@h/v1"}, ["without user, password"]),
@@ -82,7 +85,7 @@ def test_files_that_are_no_toml_or_not_there(tmp_path):
 
 
 def test_an_unknown_judge_names_the_nearest():
-    with pytest.raises(BadInput, match="no judge is called 'tile-raeder' .did you mean 'tile-reader'"):
+    with pytest.raises(BadInput, match=r"no judge is called 'tile-raeder' .did you mean 'tile-reader'"):
         resolve(["tile-raeder"])
 
 

@@ -127,7 +127,11 @@ def s3(monkeypatch):
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
     host, port = server.get_host_and_port()
-    for name, value in (("ACCESS_KEY_ID", "test"), ("SECRET_ACCESS_KEY", "test"), ("ENDPOINT_URL", f"http://{host}:{port}")):
+    for name, value in (
+        ("ACCESS_KEY_ID", "test"),
+        ("SECRET_ACCESS_KEY", "test"),
+        ("ENDPOINT_URL", f"http://{host}:{port}"),
+    ):
         monkeypatch.setenv(f"AWS_{name}", value)
     import boto3
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from storage import Store, digest
 from tasks.errors import StageFailed
 from tasks.inference.message import Pictures, Png, Text, build, outline, request_digest
-
 from tasks.stage import Ref
 
 from .release import infer, judge, make_release, picture, png
@@ -75,7 +74,9 @@ def test_a_flipped_bit_or_a_swap_changes_the_digest(images, prompt, which, bit):
     assert key(images) != key(flipped)
     swapped = images[::-1]
     assert (key(images) == key(swapped)) == (images == swapped)
-    assert key(images) != request_digest({"t": 1}, [(k, c if k == "text" else digest(c)) for k, c in outline(prompt, images)])
+    assert key(images) != request_digest(
+        {"t": 1}, [(k, c if k == "text" else digest(c)) for k, c in outline(prompt, images)]
+    )
 
 
 def test_one_tile_apart_is_another_request_and_another_answer(store):
@@ -84,7 +85,9 @@ def test_one_tile_apart_is_another_request_and_another_answer(store):
     two = one.copy()
     two[8:16, 8:16] = 255
     a, b = png(one), png(two)
-    release = release_of(store, [("Same words", [a]), ("Same words", [b]), ("Same words", [a, b]), ("Same words", [b, a])])
+    release = release_of(
+        store, [("Same words", [a]), ("Same words", [b]), ("Same words", [a, b]), ("Same words", [b, a])]
+    )
     with ScriptedServer(lambda seen: Say(seen.mark)) as server:
         rows = infer(store, Ref("release", release.key), judge(server.url))
     assert rows["request_sha256"].n_unique() == 4

@@ -1,0 +1,80 @@
+"""The embedded judges: well-formed answers to every task, from prompt and pixels alone."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.inference.judges import make
+from tasks.inference.judges.question import kind_of
+from tasks.inference.message import Message, Png, Text
+
+from .release import PROMPTS, png
+
+
+def message(prompt: str, *pictures: np.ndarray) -> Message:
+    data = [png(picture) for picture in pictures] or [png(np.zeros((32, 32, 3)))]
+    return Message((*(Png(entry, str(hash(entry))) for entry in data), Text(prompt)))
+
+
+def well_formed(task: str, text: str) -> bool:
+    if task == "A":
+        return text in ("A", "B", "C", "D")
+    if task == "B":
+        return set(json.loads(text)) == {"agent", "front_cell", "objects"}
+    if task == "E":
+        return isinstance(json.loads(text)["answer"], str)
+    return text in (("Yes", "No") if task == "C" else ("Success", "Fail"))
+
+
+@pytest.mark.parametrize("name", ["always-success", "always-fail", "coin", "last-frame"])
+@pytest.mark.parametrize("task", list(PROMPTS))
+def test_answers_are_well_formed(name, task):
+    assert well_formed(task, make(name).answer(message(PROMPTS[task][1])))
+
+
+def test_the_constant_ones_are_constant():
+    for task, success, fail in (("C", "Yes", "No"), ("D", "Success", "Fail")):
+        assert make("always-success").answer(message(PROMPTS[task][1])) == success
+        assert make("always-fail").answer(message(PROMPTS[task][1])) == fail
+
+
+@given(st.integers(0, 50))
+def test_the_coin_is_a_function_of_seed_and_message(seed):
+    shown = message(PROMPTS["C"][1], np.full((4, 4, 3), 9))
+    assert make("coin", seed).answer(shown) == make("coin", seed).answer(shown)
+
+
+def test_the_coin_is_fair_and_heeds_seed_and_pixels():
+    pictures = [np.full((4, 4, 3), value) for value in range(200)]
+    yes = [make("coin").answer(message(PROMPTS["C"][1], picture)) == "Yes" for picture in pictures]
+    assert 70 < sum(yes) < 130
+    assert yes != [make("coin", 1).answer(message(PROMPTS["C"][1], picture)) == "Yes" for picture in pictures]
+
+
+def test_the_last_frame_decides_alone():
+    reached = np.zeros((64, 64, 3))
+    reached[44:60, 44:60] = (0, 255, 0)
+    nothing = np.zeros((64, 64, 3))
+    judge = make("last-frame")
+    assert judge.answer(message(PROMPTS["C"][1], nothing, reached)) == "Yes"
+    assert judge.answer(message(PROMPTS["C"][1], reached, nothing)) == "No"
+    assert judge.answer(message(PROMPTS["D"][1], reached)) == "Success"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind"),
+    [
+        ("The run may have been a success. Answer with ONLY: Yes or No.", "yes_no"),
+        ("Reply with `Success` or `Fail` and nothing else.", "success_fail"),
+        ('By the last frame, what is its status? Reply as {"answer": "<label>"}', "status"),
+        ('Which was picked up first? Reply as {"answer": "<label>"}', "identity"),
+        ("Write a poem.", None),
+    ],
+)
+def test_the_contract_is_read_from_the_prompt(prompt, kind):
+    assert kind_of(prompt) == kind
