@@ -8,12 +8,15 @@ one pattern, drawn by its multiplicity: the distribution is the same and the mat
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 Floats = NDArray[np.floating]
+ENUMERABLE = 7  # clusters
 BLOCK = 2_000  # resamples at once: bounds memory and keeps a block in cache
 RESAMPLES = 20_000
 
@@ -77,6 +80,31 @@ def resample(sums: Sums, resamples: int = RESAMPLES, seed: int = 0) -> NDArray[n
         totals = weights(counts, min(BLOCK, resamples - start), rng) @ rows
         result[start : start + BLOCK] = ratio(totals[:, :metrics], totals[:, metrics:])
     return result
+
+
+def enumerate_draws(clusters: int) -> tuple[Floats, Floats]:
+    """(draws, clusters) weights and (draws,) probabilities of every resample that there is. For a handful of clusters,
+    such as environments, they are few: C(2k - 1, k), 462 for six."""
+    places = np.array(list(itertools.combinations_with_replacement(range(clusters), clusters)))
+    counts = (places[:, :, None] == np.arange(clusters)).sum(1)
+    logs = special.gammaln(clusters + 1) - special.gammaln(counts + 1).sum(1) - clusters * np.log(clusters)
+    return counts.astype(float), np.exp(logs)
+
+
+def exact_percentiles(sums: Sums, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Percentile interval of the clustered bootstrap over few clusters, by enumeration instead of by chance: the
+    smallest value that is reached with probability (1 - level) / 2, and the same from above."""
+    draws, chances = enumerate_draws(len(sums.num))
+    values = ratio(draws @ sums.num, draws @ sums.den)
+    order = np.argsort(values, axis=0)  # NaN last
+    ordered = np.take_along_axis(values, order, 0)
+    weight = np.where(np.isnan(ordered), 0.0, chances[order])
+    total = weight.sum(0)
+    reached = np.cumsum(weight, 0) / np.where(total > 0, total, 1.0)
+    columns = np.arange(values.shape[1])
+    low = ordered[np.argmax(reached >= (1 - level) / 2 - 1e-12, axis=0), columns]
+    high = ordered[np.argmax(reached >= (1 + level) / 2 - 1e-12, axis=0), columns]
+    return np.where(total > 0, low, np.nan), np.where(total > 0, high, np.nan)
 
 
 def percentile_interval(values: Floats, level: float = 0.95) -> tuple[Floats, Floats]:

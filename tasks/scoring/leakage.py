@@ -11,7 +11,7 @@ import polars as pl
 
 from tasks.scoring.graded import KEYS
 from tasks.scoring.les import Leakage, leakage
-from tasks.scoring.parts import ALL, with_reason
+from tasks.scoring.parts import ALL
 from tasks.scoring.stability import FAMILIES, KINDS, Family, presentations
 
 SEAT = ["judge", "world", "task", "representation"]
@@ -29,20 +29,20 @@ def verdict_table(rows: pl.DataFrame, family: Family) -> tuple[pl.DataFrame, tup
 
 
 def leakage_fits(rows: pl.DataFrame) -> Iterator[tuple[dict[str, Any], Family, Leakage, int, int]]:
-    """(seat, family, fit, verdicts planned, verdicts read) of every judge and representation of one task. Judges that
-    answer alike are fitted once."""
-    seen: dict[bytes, Leakage] = {}
+    """(seat, family, fit, verdicts planned, verdicts read) of every judge and representation of one task."""
     for family in FAMILIES:
         wide, probes = verdict_table(rows, family)
         if not probes:
             continue
         for seat, some in wide.group_by(SEAT, maintain_order=True):
             table = some.select(family.baseline, *probes).to_numpy()
-            table = table[np.lexsort(np.nan_to_num(table, nan=-1).T)]
-            key = repr((table.shape, probes)).encode() + np.nan_to_num(table, nan=-1).tobytes()
-            if key not in seen:
-                seen[key] = leakage(table, probes)
-            yield dict(zip(SEAT, seat, strict=True)), family, seen[key], table.size, int((~np.isnan(table)).sum())
+            yield (
+                dict(zip(SEAT, seat, strict=True)),
+                family,
+                leakage(table, probes),
+                table.size,
+                int((~np.isnan(table)).sum()),
+            )
 
 
 def leakage_rows(
@@ -88,6 +88,3 @@ def leakage_rows(
         effect, low, high = float(fit.effects[index]), float(fit.low[index]), float(fit.high[index])
         yield row(f"effect_{KINDS[probe]}", effect, low, high)
         yield row(f"odds_ratio_{KINDS[probe]}", *(math.exp(min(bound, 700.0)) for bound in (effect, low, high)))
-
-
-__all__ = ["leakage_fits", "leakage_rows", "verdict_table", "with_reason"]

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tasks.scoring.bootstrap import RESAMPLES, Sums, percentile_interval, resample
+from tasks.scoring.bootstrap import ENUMERABLE, RESAMPLES, Sums, exact_percentiles, percentile_interval, resample
 from tasks.scoring.graded import KEYS
 from tasks.scoring.intervals import difference_interval, rate_interval
 
 POOLED = "(all judges)"
 ALL = "all"
 COLUMN = ["judge", "representation", "metric", "protocol"]
+PLAIN = ("share_", "chose_", "degradation_", "rescue_", "correctness_flip_", "verdict_flip_", "gain_", "loss_")
 MIN_ACTIVE = 10  # paper 1, Appendix A.5: below it IDR_cond is descriptive only
 
 
@@ -195,7 +196,7 @@ def summarize(parts: pl.DataFrame, resamples: int = RESAMPLES, seed: int = 0) ->
     """Rows of `metrics` for parts of any worlds, tasks and slices.
 
     Intervals: see tasks/scoring/intervals.py; the bootstrap percentiles over groups and over environments stand beside
-    them for the slice `all`.
+    them for the slice `all`, but not for bookkeeping shares and counts (PLAIN).
     """
     for (world, task, slice_name), some in parts.group_by("world", "task", "slice", maintain_order=True):
         groups, columns, (num, den, planned, ok, best) = dense(some, ("num", "den", "planned", "ok", "best"))
@@ -209,13 +210,15 @@ def summarize(parts: pl.DataFrame, resamples: int = RESAMPLES, seed: int = 0) ->
             signed_low, signed_high, signed_method = difference_interval(sums)
             low, high = np.where(deltas, signed_low, low), np.where(deltas, signed_high, high)
             method = [two if delta else one for one, two, delta in zip(method, signed_method, deltas, strict=True)]
-        nothing = np.full(len(columns), np.nan)
-        boot, env = (nothing, nothing), (nothing, nothing)
+        boot, env = np.full((2, len(columns)), np.nan), np.full((2, len(columns)), np.nan)
         if slice_name == ALL and len(groups) > 1:
-            boot = _percentiles(sums, resamples, seed_of(seed, str(world), str(task)))
-            codes = groups["env"].rank("dense").to_numpy().astype(np.int64) - 1
-            if codes.max() > 0:
-                env = _percentiles(sums.by(codes), resamples, seed_of(seed, str(world), str(task), "env"))
+            chosen = np.array([not name.startswith(PLAIN) for name in columns["metric"]])
+            some_sums = Sums(num[:, chosen], den[:, chosen])
+            for bounds, made in (
+                (boot, _percentiles(some_sums, resamples, seed_of(seed, str(world), str(task)))),
+                (env, env_percentiles(some_sums, groups)),
+            ):
+                bounds[:, chosen] = made
         value, total = sums.value(), den.sum(0)
         n_groups = (den > 0).sum(0)
         n_envs = [len(set(groups["env"].to_numpy()[den[:, index] > 0])) for index in range(len(columns))]
@@ -250,12 +253,31 @@ def summarize(parts: pl.DataFrame, resamples: int = RESAMPLES, seed: int = 0) ->
             yield with_reason(row)
 
 
-def _percentiles(sums: Sums, resamples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Percentiles of every column; columns that are equal are resampled once."""
+def distinct(sums: Sums) -> tuple[Sums, np.ndarray]:
+    """`sums` without repeated columns, and for each column where it went: equal columns are resampled once."""
     stacked = np.vstack([sums.num, sums.den])
     _, first, inverse = np.unique(stacked, axis=1, return_index=True, return_inverse=True)
-    low, high = percentile_interval(resample(Sums(sums.num[:, first], sums.den[:, first]), resamples, seed))
-    return low[inverse.ravel()], high[inverse.ravel()]
+    return Sums(sums.num[:, first], sums.den[:, first]), inverse.ravel()
+
+
+def _percentiles(sums: Sums, resamples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    few, back = distinct(sums)
+    low, high = percentile_interval(resample(few, resamples, seed))
+    return low[back], high[back]
+
+
+def env_percentiles(sums: Sums, groups: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Percentile interval over environments (all of a group's rows go with its environment); NaN where there is one."""
+    codes = groups["env"].rank("dense").to_numpy().astype(np.int64) - 1
+    if codes.max() == 0:
+        nothing = np.full(sums.num.shape[1], np.nan)
+        return nothing, nothing
+    by_env, back = distinct(sums.by(codes))
+    if codes.max() < ENUMERABLE:
+        low, high = exact_percentiles(by_env)
+    else:
+        low, high = percentile_interval(resample(by_env))
+    return low[back], high[back]
 
 
 def _number(value: float) -> float | None:

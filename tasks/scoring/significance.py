@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 EXACT_BELOW = 25  # discordant pairs; from here on the continuity-corrected statistic of equation 40
 
@@ -17,7 +17,7 @@ def mcnemar(only_first: int, only_second: int) -> tuple[float, str]:
     if discordant == 0:
         return 1.0, "mcnemar_exact"
     if discordant < EXACT_BELOW:
-        return float(stats.binomtest(only_first, discordant, 0.5).pvalue), "mcnemar_exact"
+        return min(1.0, 2 * float(special.bdtr(min(only_first, only_second), discordant, 0.5))), "mcnemar_exact"
     statistic = max(abs(only_first - only_second) - 1, 0) ** 2 / discordant
     return float(stats.chi2.sf(statistic, 1)), "mcnemar_corrected"
 

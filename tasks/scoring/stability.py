@@ -76,9 +76,7 @@ def consistency(rows: pl.DataFrame, family: Family) -> pl.DataFrame:
         )
         .filter(pl.col("planned") > 1)
         .with_columns(read=pl.col("answered") == pl.col("planned"))
-        .with_columns(
-            same=pl.when(pl.col("low") != pl.col("high")).then(False).when(pl.col("read")).then(True)
-        )
+        .with_columns(same=pl.when(pl.col("low") != pl.col("high")).then(False).when(pl.col("read")).then(True))
     )
 
 

@@ -10,8 +10,10 @@ from storage.store import ArtifactWriter
 from storage.tables import SCHEMAS
 from tasks.errors import BadInput
 from tasks.scoring.bootstrap import RESAMPLES
+from tasks.scoring.comparisons import compare_all
 from tasks.scoring.graded import grade
-from tasks.scoring.metrics import measure
+from tasks.scoring.metrics import measure, tasks_of
+from tasks.scoring.modes import findings, flagged
 from tasks.stage import Inputs, Stage
 
 
@@ -31,10 +33,23 @@ def graded_from(inputs: Inputs) -> pl.DataFrame:
     )
 
 
+def assess(graded: pl.DataFrame, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, list[dict[str, Any]]]:
+    """`metrics`, `comparisons` and `findings` of a graded frame."""
+    by_task = list(tasks_of(graded))
+    metrics = measure(graded, resamples, seed)
+    found = findings(metrics)
+    return {
+        "metrics": flagged(metrics, found),
+        "comparisons": compare_all(by_task, resamples, seed),
+        "findings": found,
+    }
+
+
 def _run(inputs: Inputs, config: dict[str, Any], writer: ArtifactWriter) -> None:
     graded = graded_from(inputs)
     writer.add("scores", graded.select(SCHEMAS["scores"].names).sort("judge", "uid", "replicate"))
-    writer.add("metrics", measure(graded, config.get("resamples", RESAMPLES), config.get("seed", 0)))
+    for table, rows in assess(graded, config.get("resamples", RESAMPLES), config.get("seed", 0)).items():
+        writer.add(table, rows)
 
 
 SCORING = Stage("scoring", 1, _run)
