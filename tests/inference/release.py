@@ -45,24 +45,24 @@ def make_release(
     draw = np.random.default_rng(seed)
     store = Store(location)
     writer = store.writer("release", digest(f"{name} {count} {images} {size} {tasks} {seed}"))
+    items, shown = [], []
     for number in range(count):
         task = tasks[number % len(tasks)]
         pictures = [picture(png(draw.integers(0, 256, (size, size, 3)))) for _ in range(images)]
-        writer.add("images", pictures)
         answer_format, prompt = PROMPTS[task]
-        writer.add(
-            "items",
-            [
-                {
-                    "uid": f"{task}.test.s{number:06d}",
-                    "task": task,
-                    "prompt": prompt,
-                    "image_ids": [entry["image_id"] for entry in pictures],
-                    "answer_format": answer_format,
-                    "max_tokens": 64,
-                }
-            ],
+        shown += pictures
+        items.append(
+            {
+                "uid": f"{task}.test.s{number:06d}",
+                "task": task,
+                "prompt": prompt,
+                "image_ids": [entry["image_id"] for entry in pictures],
+                "answer_format": answer_format,
+                "max_tokens": 64,
+            }
         )
+    writer.add("images", shown)
+    writer.add("items", items)
     writer.commit(1, {"name": name}, {})
     return Ref("release", writer.key)
 
