@@ -56,8 +56,7 @@ def submit(
     task: Task[..., Any] = Task(
         body,
         name=stage.name,
-        task_run_name=f"{stage.name}[{shard}]",
-        tags={"worldaudit", stage.name},
+        task_run_name=f"{stage.name}[{shard}]",  # no tags: each would cost a request to the server, for its limits
         cache_policy=NO_CACHE,
         persist_result=False,
         cache_result_in_memory=False,
