@@ -5,7 +5,8 @@ The choice is made on Full and used for every variant of the group, so that matc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterator
 
 from tasks.trajectories import Group
 
@@ -35,8 +36,7 @@ def _halving(chosen: list[int], end: int) -> Iterator[int]:
     """Steps in the middle of the longest gap of `chosen`, which grows meanwhile."""
     while True:
         steps = sorted(chosen)
-        gaps: Iterable[tuple[int, int]] = zip(steps, steps[1:], strict=False)
-        length, start = max((b - a, -a) for a, b in gaps)
+        length, start = max((b - a, -a) for a, b in itertools.pairwise(steps))
         if length < 2:
             return
         yield -start + length // 2
