@@ -2,17 +2,19 @@
 
 One view a table, the rows of every run that is covered, with the run's id in a column `run`. A view names the Parquet
 parts that the manifests of its runs name and nothing else: never a glob, so that a rerun or a half-written artifact can
-neither double nor break a number.
+neither double nor break a number. Where several artifacts of a run hold a row with the same unique key, because one
+stage passes on another's rows, the row that is furthest from the run's beginning stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pyarrow as pa
 
-from storage.store import Artifact, Store
-from storage.tables import SCHEMAS
+from storage.store import Store, StoreError
+from storage.tables import SCHEMAS, UNIQUE_KEYS
 
 NEWEST = 20  # complete runs that the views cover
 
@@ -36,11 +38,18 @@ def write_catalog(store: Store, newest: int = NEWEST) -> str:
 def catalog_sql(store: Store, newest: int = NEWEST) -> str:
     """The views, as SQL for DuckDB. A table that no run has written is an empty view with the table's columns."""
     runs = complete_runs(store, newest)
-    parts: dict[str, dict[str, list[str]]] = {table: {} for table in SCHEMAS}  # table -> part -> runs that have it
+    parts: dict[str, list[tuple[str, str, int]]] = {table: [] for table in SCHEMAS}  # table -> (part, run, depth)
+    manifests: dict[tuple[str, str], dict[str, Any]] = {}
     for run in runs:
-        for stage, key in sorted(_artifacts(run)):
-            for part, table in _parts(store, stage, key):
-                parts[table].setdefault(part, []).append(run["id"])
+        artifacts = sorted({(name.partition("[")[0], key) for name, key in run["artifacts"].items()})
+        for artifact in artifacts:
+            if artifact not in manifests:
+                manifests[artifact] = _manifest(store, *artifact)
+        inputs = {key: manifests[stage, key].get("inputs", {}).values() for stage, key in artifacts}
+        for stage, key in artifacts:
+            for part in manifests[stage, key].get("parts", []):
+                path = store.files.url(f"artifacts/{stage}/{key}/{part['name']}")
+                parts[part["table"]].append((path, run["id"], _depth(key, inputs)))
     lines = [
         f"-- Views over the {len(runs)} newest complete runs of {store.location}, newest first:",
         *(f"--   {run['id']}  {run['command']}" for run in runs),
@@ -48,11 +57,11 @@ def catalog_sql(store: Store, newest: int = NEWEST) -> str:
         "",
         _runs_view(runs),
     ]
-    lines += [_view(store, table, found) for table, found in parts.items()]
+    lines += [_view(table, found) for table, found in parts.items()]
     return "\n".join(lines) + "\n"
 
 
-def complete_runs(store: Store, newest: int) -> list[dict]:
+def complete_runs(store: Store, newest: int) -> list[dict[str, Any]]:
     """The records of the newest runs that ended well, newest first."""
     found = []
     for run_id in reversed(store.runs()):
@@ -64,47 +73,50 @@ def complete_runs(store: Store, newest: int) -> list[dict]:
     return found
 
 
-def _artifacts(run: dict) -> Iterable[tuple[str, str]]:
-    return {(name.partition("[")[0], key) for name, key in run["artifacts"].items()}
-
-
-def _parts(store: Store, stage: str, key: str) -> Iterable[tuple[str, str]]:
+def _manifest(store: Store, stage: str, key: str) -> dict[str, Any]:
     try:
-        manifest = store.read_json(f"artifacts/{stage}/{key}/manifest.json")
-    except (FileNotFoundError, ValueError):
-        return []
-    artifact = Artifact(store, stage, key, manifest)
-    return [(path, table) for table in SCHEMAS for path in artifact.parts(table)]
+        return store.read_json(f"artifacts/{stage}/{key}/manifest.json")
+    except (FileNotFoundError, StoreError):
+        return {}
 
 
-def _text(value: object) -> str:
-    return "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"
+def _depth(key: str, inputs: Mapping[str, Iterable[str]]) -> int:
+    """How many artifacts of its run lie between an artifact and the run's beginning."""
+    return 1 + max((_depth(parent, inputs) for parent in inputs.get(key, ())), default=0)
 
 
-def _runs_view(runs: list[dict]) -> str:
-    columns = ("id", "command", "world", "profile", "seed", "exam", "started", "ended", "seconds", "commit")
-    rows = ",\n  ".join("(" + ", ".join(_text(run.get(name)) for name in columns) + ")" for run in runs)
+def _literal(value: object) -> str:
+    if value is None or isinstance(value, int | float):
+        return "NULL" if value is None else repr(value)
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def _runs_view(runs: list[dict[str, Any]]) -> str:
+    columns = {name: "VARCHAR" for name in ("id", "command", "world", "profile", "exam", "started", "ended", "commit")}
+    columns |= {"seed": "BIGINT", "seconds": "DOUBLE"}
+    if not runs:
+        return f"CREATE OR REPLACE VIEW runs AS {_empty(columns)};"
+    rows = ",\n  ".join("(" + ", ".join(_literal(run.get(name)) for name in columns) + ")" for run in runs)
     names = ", ".join(f'"{name}"' for name in columns)
-    body = (
-        f"SELECT * FROM (VALUES\n  {rows}\n) AS runs({names})"
-        if runs
-        else _empty({name: "VARCHAR" for name in columns})
-    )
-    return f"CREATE OR REPLACE VIEW runs AS {body};"
+    casts = ", ".join(f'"{name}"::{kind} AS "{name}"' for name, kind in columns.items())
+    return f"CREATE OR REPLACE VIEW runs AS SELECT {casts} FROM (VALUES\n  {rows}\n) AS runs({names});"
 
 
-def _view(store: Store, table: str, parts: dict[str, list[str]]) -> str:
+def _view(table: str, parts: list[tuple[str, str, int]]) -> str:
     if not parts:
         columns = {"run": "VARCHAR"} | {field.name: _sql_type(field.type) for field in SCHEMAS[table]}
         return f"CREATE OR REPLACE VIEW {table} AS {_empty(columns)};"
-    urls = {part: store.files.url(part) for part in parts}
-    files = ",\n    ".join(_text(url) for url in urls.values())
-    used = ",\n    ".join(f"({_text(urls[part])}, {_text(run)})" for part, runs in parts.items() for run in runs)
+    files = ",\n    ".join(dict.fromkeys(_literal(path) for path, _, _ in parts))
+    used = ",\n    ".join("(" + ", ".join(map(_literal, part)) + ")" for part in parts)
+    last = ""
+    if table in UNIQUE_KEYS:
+        keys = ", ".join(f'rows."{name}"' for name in UNIQUE_KEYS[table])
+        last = f"\n  QUALIFY row_number() OVER (PARTITION BY used.run, {keys} ORDER BY used.depth DESC) = 1"
     return (
         f"CREATE OR REPLACE VIEW {table} AS\n"
         f"  SELECT used.run, rows.* EXCLUDE (filename)\n"
         f"  FROM read_parquet([\n    {files}\n  ], filename = true) AS rows\n"
-        f"  JOIN (VALUES\n    {used}\n  ) AS used(file, run) ON rows.filename = used.file;"
+        f"  JOIN (VALUES\n    {used}\n  ) AS used(file, run, depth) ON rows.filename = used.file{last};"
     )
 
 

@@ -1,0 +1,139 @@
+"""The command `doctor`: what works here, and why not."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+
+import click
+
+from flows.cli import Context
+
+Check = Callable[[], str]  # what was found; an exception says why it does not work
+
+
+@click.command()
+@click.pass_obj
+def doctor(obj: Context) -> None:
+    """Which simulators, judges and services work here, and why not. Exit code 1 where the base audit cannot run."""
+    needed: dict[str, Check] = {
+        "python": _python,
+        "store": lambda: _store(obj),
+        "minigrid": _minigrid,
+        "embedded judges": _embedded,
+    }
+    optional: dict[str, Check] = {
+        "prefect": _prefect,
+        "dask": lambda: _version("prefect-dask"),
+        "miniworld": _miniworld,
+        "habitat": _habitat,
+        "vllm": _vllm,
+        "duckdb": lambda: _version("duckdb"),
+        **{f"judge {name}": functools.partial(_judge, obj, name) for name in obj.config.judges},
+    }
+    found = {name: _run(check) for name, check in {**needed, **optional}.items()}
+    lines = [
+        f"{'ok ' if works else 'NO ' if name in needed else ' - '} {name}: {text}"
+        for name, (works, text) in found.items()
+    ]
+    obj.emit({name: {"works": works, "detail": text} for name, (works, text) in found.items()}, "\n".join(lines))
+    if not all(found[name][0] for name in needed):
+        raise click.exceptions.Exit(1)
+
+
+def _run(check: Check) -> tuple[bool, str]:
+    try:
+        return True, check()
+    except Exception as error:
+        return False, str(error) or type(error).__name__
+
+
+def _version(package: str) -> str:
+    try:
+        return f"{package} {importlib.metadata.version(package)}"
+    except importlib.metadata.PackageNotFoundError:
+        raise RuntimeError(f"{package} is not installed") from None
+
+
+def _python() -> str:
+    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+        raise RuntimeError(f"Python {platform.python_version()}; 3.11 to 3.13 are supported")
+    return f"{platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+
+
+def _store(obj: Context) -> str:
+    from storage import Store
+
+    store = Store(obj.store)
+    store.check_writable()
+    return f"{store.location} is writable, {len(store.runs())} runs"
+
+
+def _minigrid() -> str:
+    from tasks.worlds import environments
+
+    return f"{_version('minigrid')}, {len(environments('minigrid'))} environments"
+
+
+def _miniworld() -> str:
+    from tasks.worlds import environments
+
+    version = _version("miniworld")
+    found = environments("miniworld")
+    if not found:
+        raise RuntimeError(f"{version} is here, its environments are not")
+    name = sorted(found)[0]
+    world = found[name](None)
+    world.rollout(1)
+    return f"{version}, {len(found)} environments; {name} renders"
+
+
+def _habitat() -> str:
+    importlib.import_module("habitat_sim")
+    return _version("habitat-sim")
+
+
+def _vllm() -> str:
+    command = shutil.which("vllm")
+    if command is None:
+        raise RuntimeError("no `vllm` command here; a server elsewhere works through base_url")
+    return command
+
+
+def _embedded() -> str:
+    from tasks.inference import EMBEDDED
+
+    return ", ".join(EMBEDDED)
+
+
+def _prefect() -> str:
+    from flows.server import configured_server, own_home
+
+    named = configured_server()
+    where = f"your environment or profile names {named}" if named else f"a server of its own a command, in {own_home()}"
+    return f"{_version('prefect')}; {where}"
+
+
+def _judge(obj: Context, name: str) -> str:
+    """Whether a configured judge has its key and its server answers; asks it nothing that costs."""
+    import socket
+    from urllib.parse import urlsplit
+
+    from flows.launch import judge_specs
+
+    spec = judge_specs([name], obj.config)[name]
+    if not spec.hosted or spec.serve is not None:
+        return f"{spec.api} {spec.model or spec.entry_point}"
+    parts = urlsplit(spec.url())
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname or "", port), timeout=5).close()
+    except OSError as error:
+        raise RuntimeError(f"{spec.url()} does not answer: {error}") from None
+    return f"{spec.api} {spec.model} at {spec.url()}: key set, server answers"

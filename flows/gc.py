@@ -1,0 +1,51 @@
+"""What a store no longer needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flows.find import manifests
+from flows.show_cli import state_of
+from storage import Store
+from storage.catalog import write_catalog
+from tasks.errors import BadInput
+
+
+def collect(store: Store, keep_runs: int | None = None, dry_run: bool = False) -> dict[str, Any]:
+    """Drop all but the newest `keep_runs` runs, then every artifact that no run uses, directly or as an input of one.
+
+    The answers of a release that is kept are kept. BadInput while a run is going on: it may be about to use what looks
+    unused.
+    """
+    records = [state_of(store.read_run(run)) for run in store.runs()]
+    running = [record["id"] for record in records if record["state"] == "running"]
+    if running:
+        raise BadInput(
+            f"run {running[0]} is going on; wait for it, or delete runs/{running[0]} where its machine is gone"
+        )
+    dropped_runs = records[:-keep_runs] if keep_runs else []
+    kept = records[-keep_runs:] if keep_runs else records
+    known = {stage: manifests(store, stage) for stage in store.files.list("artifacts")}
+    needed = {key for record in kept for key in record["artifacts"].values()}
+    waiting = list(needed)
+    by_key = {key: manifest for found in known.values() for key, manifest in found.items()}
+    while waiting:
+        inputs = by_key.get(waiting.pop(), {}).get("inputs", {}).values()
+        waiting += [key for key in inputs if key not in needed]
+        needed.update(inputs)
+    for key, manifest in known.get("answers", {}).items():
+        if manifest["inputs"].get("release") in needed:
+            needed |= {key, *manifest["inputs"].values()}
+    unused = [(stage, key) for stage, key in store.artifacts() if key not in needed]
+    size = sum(part["bytes"] for _, key in unused for part in by_key.get(key, {}).get("parts", []))
+    if not dry_run:
+        for record in dropped_runs:
+            store.files.delete(f"runs/{record['id']}")
+        for stage, key in unused:
+            store.files.delete(f"artifacts/{stage}/{key}")
+        write_catalog(store)
+    return {
+        "runs": [record["id"] for record in dropped_runs],
+        "artifacts": [f"{stage}/{key}" for stage, key in unused],
+        "bytes": size,
+    }
