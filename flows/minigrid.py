@@ -8,6 +8,7 @@ from tasks.gates import GATES
 from tasks.inference import INFERENCE
 from tasks.parsing import PARSING
 from tasks.rendering import RENDERING
+from tasks.reports import write_report
 from tasks.rollouts import ROLLOUTS
 from tasks.scoring import SCORING
 from tasks.variants import VARIANTS
@@ -34,6 +35,7 @@ def score(run: Run, release: Step, answers: Step, responses: Step) -> None:
     """Responses -> parsed answers, metrics, the report."""
     parsed = run.judges(PARSING, release=release, responses=responses)
     run.one(SCORING, answers=answers, responses=responses, parsed=parsed)
+    run.report(write_report)
 
 
 def audit(run: Run) -> None:

@@ -19,9 +19,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from storage import Store
-from storage.store import StoreError, code_commit, now, package_versions
+from storage.store import code_commit, now, package_versions
 from tasks.errors import BadInput, StageFailed, WorldauditError
-from tasks.stage import Config, Outcome, Ref, Runner, Shards, Stage
+from tasks.stage import Config, Outcome, Ref, Runner, Shards, Stage, describe
 
 STATES = ("pending", "running", "done", "reused", "failed")
 
@@ -329,5 +329,4 @@ def name_of(outcome: Outcome) -> str:
 def _message(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
-    known = isinstance(error, WorldauditError | StoreError)
-    return str(error) if known else f"{type(error).__name__}: {error}"
+    return describe(error) if isinstance(error, Exception) else type(error).__name__

@@ -22,7 +22,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import Any
 
-from storage import Artifact, Store, artifact_key
+from storage import Artifact, Store, StoreError, TableError, artifact_key
 from storage.store import ArtifactWriter
 from tasks.errors import StageFailed, WorldauditError
 
@@ -167,10 +167,10 @@ class Runner:
                 if self.on_outcome:
                     self.on_outcome(result)
         failed = {name: result for name, result in results.items() if isinstance(result, Exception)}
-        for name, error in failed.items():
-            self.failures[f"{stage.name}[{name}]"] = str(error) or type(error).__name__
+        said = {f"{stage.name}[{name}]": describe(error) for name, error in failed.items()}
+        self.failures |= said
         if failed:
-            lines = [f"{stage.name}[{name}]: {error or type(error).__name__}" for name, error in failed.items()]
+            lines = [f"{name}: {message}" for name, message in said.items()]
             first = next(iter(failed.values()))
             kind = type(first) if len(failed) == 1 and isinstance(first, WorldauditError) else StageFailed
             raise kind("\n".join(lines)) from first
@@ -207,6 +207,12 @@ class Runner:
 
     def compute(self, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref]) -> Outcome:
         return self.start(stage, shard, config, inputs)()
+
+
+def describe(error: Exception) -> str:
+    """Its message; with its type where it is not an error that we expect."""
+    known = isinstance(error, WorldauditError | StoreError | TableError)
+    return str(error) if known else f"unexpected {type(error).__name__}: {error}"
 
 
 def _call(runner: Runner, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref]) -> Callable[[], Outcome]:
