@@ -1,0 +1,121 @@
+"""What a report is made of: the tables of a run's artifacts, read once, and empty where a run has none of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from storage import Artifact, Store
+from storage.tables import SCHEMAS
+
+GENERATION = ("gates", "rendering", "variants")  # what an exam's shard was built from
+JUDGED = ["responses", "parsed", "scores", "metrics", "comparisons", "findings", "canaries"]
+
+
+def empty(table: str) -> pl.DataFrame:
+    return pl.from_arrow(SCHEMAS[table].empty_table())  # type: ignore[return-value]
+
+
+def concat(table: str, artifacts: Mapping[str, Artifact]) -> pl.DataFrame:
+    """`table` of every artifact; empty where there is none."""
+    return pl.concat([empty(table), *(artifact.read(table) for artifact in artifacts.values())])
+
+
+@dataclass(frozen=True)
+class Material:
+    """`run` is the run's record. Artifacts are by shard name; `found` holds those that are whole, by stage."""
+
+    run: Mapping[str, Any]
+    found: Mapping[str, Mapping[str, Artifact]]
+
+    @classmethod
+    def of(cls, store: Store, run: Mapping[str, Any]) -> Material:
+        """The artifacts that the run's record names, and those that its exam was built from, as manifests name them."""
+        found: dict[str, dict[str, Artifact]] = {}
+        for name, key in sorted(run["artifacts"].items()):
+            stage, _, shard = name.rstrip("]").partition("[")
+            if stage in ("rollouts", "exams", *GENERATION):
+                continue  # found through the exam, the same way whether this run or an earlier one made it
+            if artifact := store.find(stage, key):
+                found.setdefault(stage, {})[shard] = artifact
+        for shard, key in _inputs(found.get("release", {}).get("all"), "exams."):
+            if exam := store.find("exams", key):
+                found.setdefault("exams", {})[shard] = exam
+                for stage in GENERATION:
+                    if artifact := store.find(stage, exam.manifest["inputs"].get(stage, "")):
+                        found.setdefault(stage, {})[shard] = artifact
+        return cls(run, found)
+
+    def all(self, stage: str) -> Mapping[str, Artifact]:
+        return self.found.get(stage, {})
+
+    @functools.cached_property
+    def items(self) -> pl.DataFrame:
+        return concat("items", self.all("release"))
+
+    @functools.cached_property
+    def answers(self) -> pl.DataFrame:
+        return concat("answers", self.all("answers"))
+
+    @functools.cached_property
+    def responses(self) -> pl.DataFrame:
+        return concat("responses", self.all("inference"))
+
+    @functools.cached_property
+    def canaries(self) -> pl.DataFrame:
+        return concat("canaries", self.all("inference"))
+
+    @functools.cached_property
+    def parsed(self) -> pl.DataFrame:
+        return concat("parsed", self.all("parsing"))
+
+    @functools.cached_property
+    def scores(self) -> pl.DataFrame:
+        return concat("scores", self.all("scoring"))
+
+    @functools.cached_property
+    def metrics(self) -> pl.DataFrame:
+        return concat("metrics", self.all("scoring"))
+
+    @functools.cached_property
+    def comparisons(self) -> pl.DataFrame:
+        return concat("comparisons", self.all("scoring"))
+
+    @functools.cached_property
+    def findings(self) -> pl.DataFrame:
+        return concat("findings", self.all("scoring"))
+
+    @functools.cached_property
+    def groups(self) -> pl.DataFrame:
+        return concat("groups", self.all("gates"))
+
+    @functools.cached_property
+    def gate_results(self) -> pl.DataFrame:
+        """Of the gates on trajectories and of those on items, with `env` (the shard)."""
+        both = [
+            artifact.read("gate_results").with_columns(env=pl.lit(shard))
+            for stage in ("gates", "exams")
+            for shard, artifact in self.all(stage).items()
+        ]
+        return pl.concat([empty("gate_results").with_columns(env=pl.lit("")), *both])
+
+    @property
+    def judges(self) -> list[str]:
+        """Those that the run names first, in its order, then any other that has answered."""
+        answered = self.responses["judge"].unique(maintain_order=True).to_list()
+        return list(dict.fromkeys([*self.run["judges"], *answered]))
+
+    def spec(self, judge: str) -> dict[str, Any]:
+        """How the judge was configured; empty for answers that were collected elsewhere."""
+        artifact = self.all("inference").get(judge)
+        return (artifact.manifest["config"].get("spec") or {}) if artifact else {}
+
+
+def _inputs(artifact: Artifact | None, prefix: str) -> Iterator[tuple[str, str]]:
+    for role, key in sorted((artifact.manifest["inputs"] if artifact else {}).items()):
+        if role.startswith(prefix):
+            yield role.removeprefix(prefix), key
