@@ -137,7 +137,8 @@ def _twin(color: tuple[int, int, int]) -> Png:
 
 
 def _said(reply: Reply) -> str:
-    return f"({reply.status})" if reply.status != "ok" else (reply.text or "").strip()
+    """What was said, cut off or not, or why nothing was."""
+    return (reply.text or "").strip() if reply.status in ("ok", "truncated") else f"({reply.status})"
 
 
 def _color(reply: Reply) -> str | None:

@@ -19,11 +19,16 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 _KINDS = ["key", "ball", "box"]
 _COLORS = ["red", "green", "blue", "purple", "yellow", "grey"]
-_OBJECT = {
-    "type": "object",
-    "properties": {"type": {"type": "string"}, "color": {"type": ["string", "null"]}},
-    "required": ["type", "color"],
-}
+_TYPES = ["empty", "wall", "door", "key", "ball", "box", "goal", "lava"]
+_POSITION = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 6}, "minItems": 2, "maxItems": 2}
+
+
+def _thing(**more: Any) -> dict[str, Any]:
+    properties: dict[str, Any] = {"type": {"enum": _TYPES}, "color": {"enum": [*_COLORS, None]}, **more}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+_STATE = {"enum": [0, 1, 2, None]}
 SCHEMAS: dict[str, dict[str, Any]] = {
     "label": {
         "type": "object",
@@ -40,11 +45,21 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "scene": {
         "type": "object",
         "properties": {
-            "agent": {"type": "object", "properties": {"dir": {"enum": ["up", "right", "down", "left"]}}},
-            "front_cell": {"type": "object"},
-            "objects": {"type": "array", "items": _OBJECT, "maxItems": 49},
+            "agent": {
+                "type": "object",
+                "properties": {
+                    "pos": _POSITION,
+                    "dir": {"enum": ["up", "right", "down", "left"]},
+                    "carrying": {"anyOf": [{"type": "null"}, _thing()]},
+                },
+                "required": ["pos", "dir", "carrying"],
+                "additionalProperties": False,
+            },
+            "front_cell": _thing(state=_STATE),
+            "objects": {"type": "array", "items": _thing(state=_STATE, pos=_POSITION), "maxItems": 49},
         },
         "required": ["agent", "front_cell", "objects"],
+        "additionalProperties": False,
     },
 }
 POSITIVE = frozenset({"yes", "success"})

@@ -60,9 +60,9 @@ def run(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     journal = Journal(writer.store, journal_key(spec, release.key))
     with Pictures(release) as pictures:
         asked = questions(release, spec, pictures)
-        if not config.get("snapshot"):
-            if found := _wait(_infer(judge, spec, release, journal, asked, pictures)):
-                writer.add("canaries", found)
+        found = [] if config.get("snapshot") else _wait(_infer(judge, spec, release, journal, asked, pictures))
+    if found:
+        writer.add("canaries", found)
     for batch in _batches(rows_of(judge, spec, asked, journal)):
         writer.add("responses", batch)
 
@@ -166,7 +166,7 @@ async def open_backend(spec: JudgeSpec, progress: Progress) -> AsyncIterator[Bac
             base = None
             if spec.serve:
                 progress.say(f"{progress.judge}: starting a vLLM server for {spec.model}")
-                base = await stack.enter_async_context(served(spec))
+                base = (await stack.enter_async_context(served(spec))).url
             yield await stack.enter_async_context(HostedBackend(spec, base, progress))
 
 

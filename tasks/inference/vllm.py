@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
@@ -21,6 +22,14 @@ from tasks.inference.config import JudgeSpec, Serve
 
 STOP_S = 20.0
 POLL_S = 0.5
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server: where it listens, and the process (and process group) that it is."""
+
+    url: str
+    pid: int
 
 
 def command_of(spec: JudgeSpec, port: int) -> list[str]:
@@ -40,8 +49,8 @@ def command_of(spec: JudgeSpec, port: int) -> list[str]:
 
 
 @contextlib.asynccontextmanager
-async def served(spec: JudgeSpec) -> AsyncIterator[str]:
-    """The base URL of a server that lives as long as the context, and not longer than this process.
+async def served(spec: JudgeSpec) -> AsyncIterator[Server]:
+    """A server that lives as long as the context, and not longer than this process.
 
     BadInput where the command cannot be started; StageFailed with the end of its log where it does not get ready.
     """
@@ -67,10 +76,10 @@ async def served(spec: JudgeSpec) -> AsyncIterator[str]:
         ) from error
     finally:
         os.close(handle)
-    base = f"http://127.0.0.1:{port}"
+    server = Server(f"http://127.0.0.1:{port}", process.pid)
     try:
-        await _ready(process, base, serve.ready_s, log)
-        yield base
+        await _ready(process, server.url, serve.ready_s, log)
+        yield server
     except StageFailed:
         raise
     else:

@@ -56,14 +56,36 @@ def test_the_coin_is_fair_and_heeds_seed_and_pixels():
     assert yes != [make("coin", 1).answer(message(PROMPTS["C"][1], picture)) == "Yes" for picture in pictures]
 
 
+def frame(on_goal: bool, door: bool = False) -> np.ndarray:
+    """A view whose agent, the red triangle in the middle of the lowest row, stands on the goal or does not."""
+    view = np.zeros((224, 224, 3))
+    if on_goal:
+        view[193:224, 97:127] = (76, 255, 76)
+    for row in range(24):
+        view[196 + row, 112 - row * 3 // 8 : 113 + row * 3 // 8] = (255, 76, 76)
+    if door:
+        view[192:224, 160:192] = (255, 0, 0)
+    return view
+
+
 def test_the_last_frame_decides_alone():
-    reached = np.zeros((64, 64, 3))
-    reached[44:60, 44:60] = (0, 255, 0)
-    nothing = np.zeros((64, 64, 3))
     judge = make("last-frame")
-    assert judge.answer(message(PROMPTS["C"][1], nothing, reached)) == "Yes"
-    assert judge.answer(message(PROMPTS["C"][1], reached, nothing)) == "No"
-    assert judge.answer(message(PROMPTS["D"][1], reached)) == "Success"
+    assert judge.answer(message(PROMPTS["C"][1], frame(False), frame(True))) == "Yes"
+    assert judge.answer(message(PROMPTS["C"][1], frame(True), frame(False))) == "No"
+    assert judge.answer(message(PROMPTS["D"][1], frame(True))) == "Success"
+    storyboard = np.hstack([frame(False), np.full((224, 8, 3), 255), frame(True)])
+    assert judge.answer(message(PROMPTS["C"][1], storyboard)) == "Yes"
+    assert judge.answer(message(PROMPTS["C"][1], storyboard[:, ::-1])) == "No"  # the goal is not in the last panel
+
+
+def test_the_last_frame_is_not_fooled_by_other_red_or_green():
+    judge = make("last-frame")
+    assert judge.answer(message(PROMPTS["C"][1], frame(True, door=True))) == "Yes"
+    near = frame(False, door=True)
+    near[160:192, 96:128] = (76, 255, 76)  # the goal ahead, not under the agent
+    assert judge.answer(message(PROMPTS["C"][1], near)) == "No"
+    noisy = np.clip(frame(True) + np.random.default_rng(0).normal(0, 12, (224, 224, 3)), 0, 255)
+    assert judge.answer(message(PROMPTS["C"][1], noisy)) == "Yes"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
-"""A judge that looks at the end of the last picture only: is the agent where the goal's green is?
+"""A judge that looks at the last frame of the last picture only: does the agent stand on the goal's green there?
 
-It knows nothing of what came before, so it cannot tell a mission that was fulfilled early, and it is fooled by a goal
-that merely is in view. That is what it is for: how far does the last frame alone carry?
+It knows nothing of what came before, and takes the last frame on the page for the last in time. So it is right about
+missions that end on a goal and are shown in order, and wrong about all others. That is what it is for: how far does the
+last frame alone carry?
 
-Rule: in the last picture, the lower right quarter (where the last panel of a storyboard, or the agent's own side of a
-single view, lies) is searched for the goal's green (0, 255, 0). At least half a percent of its pixels: success.
+Rule: going up from the lower edge of the last picture, the first row with a red run as wide as the foot of the agent's
+triangle (12 to 26 pixels) has the agent at its rightmost such run. Success, if green (the goal's) fills at least a sixth of
+the 28 by 32 pixels that the triangle stands in. No triangle in the lowest 48 rows: failure.
 """
 
 from __future__ import annotations
@@ -18,13 +20,27 @@ from PIL import Image
 from tasks.inference.judges.question import EMPTY_SCENE, kind_of, labels
 from tasks.inference.message import Message
 
-LEAST_SHARE = 0.005
+FOOT = range(12, 27)  # pixels
+SEARCHED = 48  # rows from the lower edge
+LEAST_GREEN = 1 / 6
 
 
-def goal_green(pixels: np.ndarray) -> float:
-    """The share of `pixels` (height, width, 3; 8 bit) that is saturated green, noise and mild styling allowed for."""
-    red, green, blue = (pixels[..., channel].astype(np.int16) for channel in range(3))
-    return float(((green > 140) & (green - red > 90) & (green - blue > 90)).mean())
+def _strong(pixels: np.ndarray, channel: int) -> np.ndarray:
+    """Where one channel stands out from both others, whatever the noise and the style do to the rest."""
+    signed = pixels.astype(np.int16)
+    others = [signed[..., other] for other in range(3) if other != channel]
+    return (signed[..., channel] > 140) & (signed[..., channel] - np.maximum(*others) > 60)
+
+
+def _agent(red: np.ndarray) -> tuple[int, int] | None:
+    """(row, column) of the middle of the triangle's foot."""
+    height = len(red)
+    for row in range(height - 1, max(height - SEARCHED, 0) - 1, -1):
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], red[row].astype(np.int8), [0]))))
+        for start, end in zip(edges[-2::-2], edges[-1::-2], strict=True):
+            if end - start in FOOT:
+                return row, int(start + end) // 2
+    return None
 
 
 class LastFrame:
@@ -42,6 +58,12 @@ class LastFrame:
         return words[0] if reached else words[1]
 
     def reached(self, png: bytes) -> bool:
-        pixels = np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
-        height, width, _ = pixels.shape
-        return goal_green(pixels[height // 2 :, width // 2 :]) >= LEAST_SHARE
+        """Whether the last frame of the picture has the agent on the goal."""
+        picture = Image.open(io.BytesIO(png)).convert("RGB")
+        lowest = max(picture.height - SEARCHED - 32, 0)
+        pixels = np.asarray(picture.crop((0, lowest, picture.width, picture.height)))
+        if (found := _agent(_strong(pixels, 0))) is None:
+            return False
+        row, column = found
+        around = pixels[max(row - 24, 0) : row + 4, max(column - 16, 0) : column + 16]
+        return float(_strong(around, 1).mean()) >= LEAST_GREEN

@@ -36,15 +36,23 @@ def kind_of(prompt: str) -> Kind | None:
     return last
 
 
+_COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
+
+
 def labels(prompt: str, kind: Kind) -> list[str]:
-    """The labels that a tracking prompt lists, in its order; the paper's (Appendix C.1, Task E) where it lists none."""
+    """The labels that a tracking prompt allows: those that it spells out, or every kind it names with every color."""
     if kind == "status":
         known = ["holding", "dropped", "reacquired_and_holding"]
         return [label for label in known if label in prompt] or known
-    found = re.findall(r"\b(?:key|ball|box)_[a-z]+\b", prompt)
-    return list(dict.fromkeys(found)) or ["key_yellow", "key_green", "key_purple", "ball_yellow", "ball_green"]
+    found = list(dict.fromkeys(re.findall(r"\b(?:key|ball|box)_[a-z]+\b", prompt)))
+    if len(found) > 1:
+        return found
+    kinds = [kind for kind in ("key", "ball", "box") if re.search(rf"\b{kind}", prompt)] or ["key", "ball"]
+    named = [color for color in _COLORS if re.search(rf"\b{color}\b", prompt)]
+    return [f"{kind}_{color}" for kind in kinds for color in named or _COLORS]
 
 
 EMPTY_SCENE = (
-    '{"agent":{"dir":"up","carrying":null},"front_cell":{"type":"empty","color":null,"state":null},"objects":[]}'
+    '{"agent":{"pos":[3,6],"dir":"up","carrying":null},'
+    '"front_cell":{"type":"empty","color":null,"state":null},"objects":[]}'
 )
