@@ -210,7 +210,7 @@ def _profile(name: str) -> str:
 def _embedded() -> tuple[str, ...]:
     from tasks.inference import EMBEDDED
 
-    return tuple(EMBEDDED)
+    return tuple(reversed(EMBEDDED))  # the one that works hardest first, so that no process idles while it ends
 
 
 def _request(obj: Context, how: dict[str, Any], seed: int | None = None, **fields: Any) -> Request:
