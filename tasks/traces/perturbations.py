@@ -167,9 +167,10 @@ def _slot_value(sentence: Sentence, key: str) -> Value | None:
 def object_tracked(record: Record, rng: random.Random) -> Candidates:
     """The effect is told of another object."""
     subject = record.family.subject
-    if record.effect.get(subject) is None:
-        return
-    for other in _shuffled(_peers(record, record.names[subject]), rng):
+    others = [record.names[BYSTANDER]] if BYSTANDER in record.names else []
+    if subject == "a" and record.state.get("kind") != "perfectly inelastic":  # which leave both with one velocity
+        others.append(record.names["b"])
+    for other in _shuffled(others, rng):
         yield replace(record, effect=record.effect.put(**{subject: other}))
 
 

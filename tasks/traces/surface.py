@@ -51,7 +51,7 @@ def surface_auc(
     told = [(trace_id, name, text_of(trace)) for trace_id, name, trace in rejected]
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=ngram, min_df=3, sublinear_tf=True)
     train = [(texts[i], 1) for i in ids if i in half] + [(text, 0) for i, _, text in told if i in half]
-    model = LogisticRegression(C=10.0, class_weight="balanced", max_iter=400)
+    model = LogisticRegression(C=10.0, class_weight="balanced", solver="liblinear")
     model.fit(vectorizer.fit_transform([text for text, _ in train]), [label for _, label in train])
     tested = [i for i in ids if i not in half]
     good = dict(zip(tested, model.decision_function(vectorizer.transform([texts[i] for i in tested])), strict=True))
