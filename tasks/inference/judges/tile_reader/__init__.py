@@ -70,7 +70,7 @@ class TileReader:
             frames = frames_of(png)
             views = read([frame.pixels for frame in frames])
             known = [
-                Shown(frame.caption, frame.part, frame.step, view) for frame, view in zip(frames, views, strict=True)
+                Shown(frame.caption, frame.part, frame.step, view) for frame, view in zip(frames, views, strict=False)
             ]
             self._read[digest] = known
             if len(self._read) > REMEMBERED:

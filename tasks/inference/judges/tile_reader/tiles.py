@@ -23,6 +23,7 @@ FIRST_GUESSES = (0.5, 0.65, 0.8, 1.0, 1.25, 1.6)  # contrast
 ROUNDS = 12
 TRIANGLE_WEIGHT = 0.25
 NOISE = 4.0  # mean squared difference of a tile below which its colors count as unchanged (levels squared)
+LEGIBLE = 0.9  # least share of the variance that the tiles must explain
 TRIANGLE = np.array([255.0, 76.0, 76.0])
 _FILE = Path(__file__).parents[3] / "worlds" / "minigrid" / "tiles.npz"
 
@@ -119,21 +120,23 @@ IDENTITY = ColorMap(np.ones(3), np.zeros(3))
 
 
 def read(frames: Sequence[np.ndarray]) -> list[View]:
-    """The views of the frames of one picture, which share their colors. `frames` are (224, 224, 3) uint8."""
+    """The views of the frames of one picture, which share their colors; none where they are not made of known tiles.
+    `frames` are (224, 224, 3) uint8."""
     if not frames:
         return []
     pictures = _pictures()
     stack = np.stack(frames)
-    blocks = _blocks(stack).reshape(-1, pictures.blocks.shape[1])
+    blocks = _blocks(stack)
     agents = stack[:, ROW * TILE :, COLUMN * TILE : (COLUMN + 1) * TILE].astype(np.float32)
-    others = np.ones(len(blocks), dtype=bool)
-    others[ROW * SIDE + COLUMN :: SIDE * SIDE] = False
+    own = ROW * SIDE + COLUMN  # the agent's tile
 
-    nearest, colors = Fit(blocks[others], agents[:, pictures.triangle].mean(axis=(0, 1))).best()
-    rows = np.zeros(len(blocks), dtype=int)
-    rows[others] = nearest
-    rows[~others], carried = _agent_tiles(agents, colors)
-    things = [pictures.things[row] for row in rows.tolist()]
+    fit = Fit(np.delete(blocks, own, axis=1), agents[:, pictures.triangle].mean(axis=(0, 1)))
+    nearest, colors, explained = fit.best()
+    if explained < LEGIBLE:
+        return []
+    beneath, carried = _agent_tiles(agents, colors)
+    rows = np.insert(nearest.reshape(len(frames), -1), own, beneath, axis=1)
+    things = [pictures.things[row] for row in rows.ravel().tolist()]
     return [
         View(
             tuple(tuple(things[at : at + SIDE]) for at in range(first, first + SIDE * SIDE, SIDE)),
@@ -148,28 +151,35 @@ class Fit:
     so that a round costs little."""
 
     def __init__(self, blocks: np.ndarray, triangle: np.ndarray):
-        """`blocks` is (n, 192), the tiles; `triangle` (3,), the mean color of the agent's triangle."""
-        n, k = len(blocks), len(_pictures().blocks)
+        """`blocks` is (frames, tiles of a frame, 192), in all n tiles; `triangle` (3,), the mean color of the agent's
+        triangle."""
+        frames, tiles, _ = blocks.shape
+        n, k = frames * tiles, len(_pictures().blocks)
         seen = blocks.reshape(n, 3, -1).swapaxes(0, 1)  # (3, n, 64)
         shipped = _pictures().blocks.reshape(k, 3, -1).swapaxes(0, 1)  # (3, k, 64)
         self.values = seen.shape[2]
         self.triangle = triangle
-        self.products = (seen @ shipped.swapaxes(1, 2)).astype(np.float64)  # (3, n, k)
+        # A product a frame: BLAS would use threads for one of all, which on a busy machine costs ten times the work.
+        products = seen.reshape(3, frames, tiles, -1) @ shipped.swapaxes(1, 2)[:, None]
+        self.products = products.reshape(3, n, k).astype(np.float64)
         self.seen_sum = seen.sum(axis=2, dtype=np.float64)  # (3, n)
         self.seen_squares = np.einsum("cni,cni->n", seen, seen, dtype=np.float64)
         self.sum = shipped.sum(axis=2, dtype=np.float64)  # (3, k)
         self.squares = np.einsum("cki,cki->ck", shipped, shipped, dtype=np.float64)
 
-    def best(self) -> tuple[np.ndarray, ColorMap]:
-        """The nearest shipped picture of each tile, (n,), and the color map under which it is that: the colors as
-        shipped where they fit, else what the best of the first guesses leads to."""
+    def best(self) -> tuple[np.ndarray, ColorMap, float]:
+        """The nearest shipped picture of each tile, (n,), the color map under which it is that, and the share of the
+        tiles' variance that both explain: with the colors as shipped where they fit, else with what the best of the
+        first guesses leads to."""
         nearest, difference = self.nearest(IDENTITY)
-        if difference.max() < NOISE:
-            return nearest, IDENTITY
-        gains = (np.full(3, contrast) for contrast in FIRST_GUESSES)
-        ways = [self.settle(ColorMap(gain, self.triangle - TRIANGLE * gain)) for gain in gains]
-        nearest, colors, _ = min(ways, key=lambda way: way[2])
-        return nearest, colors
+        colors, left = IDENTITY, float(difference.mean())
+        if difference.max() > NOISE:
+            gains = (np.full(3, contrast) for contrast in FIRST_GUESSES)
+            ways = [self.settle(ColorMap(gain, self.triangle - TRIANGLE * gain)) for gain in gains]
+            nearest, colors, left = min(ways, key=lambda way: way[2])
+        means = self.seen_sum.mean(axis=1) / self.values
+        variance = self.seen_squares.mean() / (3 * self.values) - float((means**2).mean())
+        return nearest, colors, 1 - left / variance if variance > 1 else 0.0
 
     def settle(self, colors: ColorMap) -> tuple[np.ndarray, ColorMap, float]:
         """Read and fit in turn until the reading stays. Also gives the mean squared difference that is left."""
@@ -186,7 +196,7 @@ class Fit:
         """The nearest shipped picture under `colors` and its mean squared difference, both (n,)."""
         gain, offset = colors.gain[:, None], colors.offset[:, None]
         mapped_squares = (gain**2 * self.squares + 2 * gain * offset * self.sum + offset**2 * self.values).sum(axis=0)
-        products = np.tensordot(colors.gain, self.products, axes=1) + (colors.offset @ self.seen_sum)[:, None]
+        products = np.einsum("c,cnk->nk", colors.gain, self.products) + (colors.offset @ self.seen_sum)[:, None]
         distances = mapped_squares - 2 * products
         nearest = distances.argmin(axis=1)
         least = distances[np.arange(len(nearest)), nearest] + self.seen_squares
@@ -222,4 +232,4 @@ def _agent_tiles(agents: np.ndarray, colors: ColorMap) -> tuple[np.ndarray, np.n
 def _closest(seen: np.ndarray, known: np.ndarray) -> np.ndarray:
     """(n, p, 3) and (k, p, 3) -> for each of the n the nearest of the k."""
     a, b = seen.reshape(len(seen), -1), known.reshape(len(known), -1)
-    return ((b**2).sum(axis=1) - 2 * a @ b.T).argmin(axis=1)
+    return ((b**2).sum(axis=1) - 2 * np.einsum("ni,ki->nk", a, b)).argmin(axis=1)
