@@ -122,12 +122,14 @@ class Engine:
             z=float(agent.pos[2]),
             direction=float(agent.dir),
             carrying=things.index(agent.carrying) if agent.carrying is not None else -1,
+            goal=things.index(self.environment.target(self.env)),
             things=tuple(thing_of(entity) for entity in things),
         )
 
     def step(self, action: str) -> Outcome:
         """One action. Terminated, truncated and the reward accumulate over the episode."""
-        self.observation, reward, terminated, truncated, _ = self.env.step(self.env.actions[action])
+        observation, reward, terminated, truncated, _ = self.env.step(self.env.actions[action])
+        self.observation = observation["obs"] if isinstance(observation, dict) else observation
         self.terminated, self.truncated = bool(terminated), bool(truncated)
         self.reward += float(reward)
         return self.state(), self.terminated, self.truncated, self.reward

@@ -1,23 +1,24 @@
 """What all MiniWorld environments share: everything but the mission, the plan, the cue and the interventions.
 
-An environment file says `plan`, `goal` and `cue` (which things the mission and NoCue are about) and `interventions`;
-see oneroom.py for the shape of one. `make` and `after_edit` run in the child process and may import MiniWorld; nothing
+An environment file says `plan`, `interventions`, and where they are not the usual ones `target` (what the mission
+names) and `cue` (what NoCue hides); see oneroom.py for the shape of one. `make`, `target` and `after_edit` run in the child process and may import MiniWorld; nothing
 else in an environment file may, so that environments can be listed where OpenGL is missing.
 """
 
 from __future__ import annotations
 
 import abc
+import itertools
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tasks.worlds.base import Branch, Environment, Event, Intervention, Json, MaskBox, Pixels, Rejected, Trace
 from tasks.worlds.miniworld.floor import Floor, Point
-from tasks.worlds.miniworld.planner import Planner, gap
+from tasks.worlds.miniworld.planner import Planner, gap, within_pickup
 from tasks.worlds.miniworld.process import Child
 from tasks.worlds.miniworld.state import (
     AGENT_RADIUS,
@@ -72,13 +73,14 @@ class MiniWorldEnvironment(Environment):
     def plan(self, planner: Planner) -> None:
         """Drive `planner` to success."""
 
-    @abc.abstractmethod
-    def goal(self, start: State) -> int:
-        """Index of the thing that the mission names."""
+    @classmethod
+    def target(cls, env: Any) -> Any:
+        """The entity that the mission names; in the child process."""
+        return env.box
 
-    def cue(self, start: State) -> int:
+    def cue(self, state: State) -> int:
         """Index of the NoCue target."""
-        return self.goal(start)
+        return state.goal
 
     @abc.abstractmethod
     def interventions(self, full: Trace) -> list[tuple[str, Callable[[], Edits]]]:
@@ -156,11 +158,15 @@ class MiniWorldEnvironment(Environment):
     def unclear(self, full: Trace) -> str | None:
         """Why the last frame of a success does not show it; None where it does (report GR1)."""
         end: State = full.states[-1]
-        goal = self.goal(full.states[0])
-        pixels, _ = self.child.call("main", "visible", end, [], goal)
-        if pixels < CLEARLY:
-            return f"the last frame shows the {end.things[goal].name} with {pixels} pixels, fewer than {CLEARLY}"
+        for thing in self.evidence(end):
+            pixels, _ = self.child.call("main", "visible", end, [], thing)
+            if pixels < CLEARLY:
+                return f"the last frame shows the {end.things[thing].name} with {pixels} pixels, fewer than {CLEARLY}"
         return None
+
+    def evidence(self, end: State) -> list[int]:
+        """The things that the last frame of a success must clearly show."""
+        return [end.goal]
 
     def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Trace:
         """`actions` from a seeded reset, whatever comes of them. An episode that ends early is stepped no further."""
@@ -193,7 +199,7 @@ class MiniWorldEnvironment(Environment):
         for step, state in enumerate(full.states[:-1]):
             if len(boxes) == self.nocue_budget or self.cue_used(state):
                 break
-            if self.in_view(state, state.things[target]):
+            if self.in_view(state, state.things[target], any):
                 _, box = self.child.call("main", "visible", state, [], target)
                 boxes += [MaskBox(step, *box)] if box else []
         if not boxes:
@@ -231,7 +237,7 @@ class MiniWorldEnvironment(Environment):
     def nearly(self, full: Trace, cf: Trace) -> str | None:
         """Why a failure is too close to a success to be told from it; None where it is clear."""
         end: State = cf.states[-1]
-        goal = end.things[self.goal(full.states[0])]
+        goal = end.things[end.goal]
         if goal.gone or end.distance(goal) - goal.radius - AGENT_RADIUS >= APART:
             return None
         return f"the agent ends {end.distance(goal):.1f} m from the {goal.name}"
@@ -259,33 +265,35 @@ class MiniWorldEnvironment(Environment):
 
     # --- states, frames, branches ----------------------------------------------------------------------------------
 
-    def in_view(self, state: State, thing: Thing, reach: float = math.inf) -> bool:
-        """Whether the center of a thing lies within the camera's width, not behind a wall."""
-        return (
-            not thing.gone
-            and abs(state.bearing(thing)) < HALF_WIDTH
-            and state.distance(thing) < reach
-            and self.floor(state.seed).sees((state.x, state.z), (thing.x, thing.z))
-        )
+    def in_view(self, state: State, thing: Thing, part: Callable[[Iterable[bool]], bool] | None = None) -> bool:
+        """Whether the middle of a thing lies within the camera's width, not behind a wall; with `part` (`any`, `all`),
+        whether that much of its width does."""
+        if thing.gone:
+            return False
+        points = [(thing.x, thing.z)] if part is None else _across(state, thing)
+        return (part or all)(self._sees(state, x, z) for x, z in points)
+
+    def _sees(self, state: State, x: float, z: float) -> bool:
+        bearing = wrapped(math.atan2(state.z - z, x - state.x) - state.direction)
+        return abs(bearing) < HALF_WIDTH and self.floor(state.seed).sees((state.x, state.z), (x, z))
 
     def events(self, states: Sequence[State]) -> list[Event]:
-        """`see`, `lose`, `reach`, `pickup` and `drop`, each with the thing's name, and the environment's own."""
-        found = list(self.extra_events(states))
-        start = states[0]
-        watched = {self.goal(start), self.cue(start)}
-        for index in sorted(watched):
-            name = start.things[index].name
-            seen = [self.in_view(state, state.things[index]) for state in states]
-            found += [Event(step, f"see {name}") for step in range(len(states)) if seen[step] and not any(seen[:step])]
-            near = [gap(state, index) < self.reach for state in states]
-            found += [
-                Event(step, f"reach {name}") for step in range(1, len(states)) if near[step] and not near[step - 1]
-            ]
-        for step in range(1, len(states)):
-            before, after = states[step - 1].carrying, states[step].carrying
-            if before != after:
-                found += [Event(step, f"drop {start.things[before].name}")] if before >= 0 else []
-                found += [Event(step, f"pickup {start.things[after].name}")] if after >= 0 else []
+        """`see goal`, `see cue` (where it is another thing), `reach goal`; `pickup` and `drop` with the thing's name and
+        with `goal` where it is that; and the environment's own."""
+        start, found = states[0], list(self.extra_events(states))
+        watched = {"cue": self.cue(start), "goal": start.goal}
+        for role, index in watched.items():
+            if role == "cue" and index == start.goal:
+                continue
+            seen = (step for step, state in enumerate(states) if self.in_view(state, state.things[index]))
+            found += [Event(step, f"see {role}") for step in list(itertools.islice(seen, 1))]
+        near = [gap(state, start.goal) < self.reach for state in states]
+        found += [Event(step, "reach goal") for step in range(1, len(states)) if near[step] and not near[step - 1]]
+        for step, (a, b) in enumerate(itertools.pairwise(states), 1):
+            for verb, index in (("drop", a.carrying), ("pickup", b.carrying)):
+                if a.carrying != b.carrying and index >= 0:
+                    names = [start.things[index].name] + ["goal"] * (index == start.goal)
+                    found += [Event(step, f"{verb} {name}") for name in names]
         return sorted(found, key=lambda event: (event.step, event.name))
 
     def encode(self, state: State) -> Json:
@@ -378,12 +386,15 @@ def touches(state: State, things: set[int]) -> bool:
     return False
 
 
-def within_pickup(state: State, thing: Thing) -> bool:
-    """MiniWorld's reach for `pickup`: a circle ahead of the agent."""
-    ahead = 1.5 * AGENT_RADIUS
-    x = state.x + math.cos(state.direction) * ahead
-    z = state.z - math.sin(state.direction) * ahead
-    return math.hypot(thing.x - x, thing.z - z) < 1.2 * AGENT_RADIUS + thing.radius
+def _across(state: State, thing: Thing) -> list[Point]:
+    """Points over the width of a thing as the agent sees it."""
+    if thing.kind == "sign":
+        half, along = len(thing.color) * thing.size / 2, thing.direction
+    else:
+        half, along = thing.radius, math.atan2(state.z - thing.z, thing.x - state.x)
+    dx, dz = half * math.sin(along), half * math.cos(along)
+    inwards = (0.06 * math.cos(along), -0.06 * math.sin(along)) if thing.kind == "sign" else (0.0, 0.0)
+    return [(thing.x + t * dx + inwards[0], thing.z + t * dz + inwards[1]) for t in (-0.99, -0.5, 0.0, 0.5, 0.99)]
 
 
 def _same_place(state: State, pose: tuple[float, float, float], forward: float, turn: float) -> bool:
@@ -441,9 +452,15 @@ def relocate(environment: MiniWorldEnvironment, full: Trace, thing: int, room: S
     raise Rejected("no free place far enough from the path to move it to")
 
 
+def swap(start: State, thing: int, other: int) -> Edits:
+    """Two things change places."""
+    a, b = start.things[thing], start.things[other]
+    return [{"move": thing, "to": [b.x, a.y, b.z]}, {"move": other, "to": [a.x, b.y, a.z]}]
+
+
 def block(full: Trace, ahead: float = 0.55, color: str = "grey") -> Edits:
     """A box in the agent's way, `ahead` of the way gone (0 to 1)."""
     states: list[State] = full.states
-    length = np.cumsum([0.0] + [math.hypot(b.x - a.x, b.z - a.z) for a, b in zip(states, states[1:], strict=False)])
+    length = np.cumsum([0.0] + [math.hypot(b.x - a.x, b.z - a.z) for a, b in itertools.pairwise(states)])
     at = states[int(np.searchsorted(length, length[-1] * ahead))]
     return [{"add": "box", "color": color, "size": 0.9, "at": [at.x, at.z], "dir": at.direction}]

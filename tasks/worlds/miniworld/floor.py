@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import dijkstra
 Point = tuple[float, float]
 Circle = tuple[float, float, float]  # x, z, radius
 SPACING = 0.25  # meters between the points of the planner's grid
+LINKS = 12  # points of the grid that start and end are tied to
 
 
 class Floor:
@@ -78,10 +79,13 @@ class Floor:
                 )
             ]
         )
-        ends = [
-            [(index, near) for near in np.flatnonzero(np.hypot(*(points[:-2] - points[index]).T) < 1.5 * SPACING)]
-            for index in (len(points) - 2, len(points) - 1)
-        ]
+        inside = np.flatnonzero(fits[:-2])
+        if not len(inside):
+            return None
+        ends = []
+        for index in (len(points) - 2, len(points) - 1):
+            nearest = np.argsort(np.hypot(*(points[inside] - points[index]).T), kind="stable")[:LINKS]
+            ends.append([(index, near) for near in inside[nearest]])
         pairs = np.concatenate([pairs, *(np.array(some).reshape(-1, 2) for some in ends)])
         pairs = pairs[fits[pairs].all(axis=1)]
         lengths = np.hypot(*(points[pairs[:, 0]] - points[pairs[:, 1]]).T)

@@ -17,7 +17,7 @@ class Hallway(OneRoom):
     default_id = "MiniWorld-Hallway-v0"
 
     def interventions(self, full):
-        box = self.goal(full.states[0])
+        box = full.states[0].goal
         return [
             ("block the way", lambda: block(full)),
             ("remove box", lambda: remove(box)),

@@ -15,18 +15,15 @@ class OneRoom(MiniWorldEnvironment):
     name = "oneroom"
     default_id = "MiniWorld-OneRoom-v0"
     mission = "walk up to the red box until it is right in front of you"
-    causal_chain = ("see red box", "reach red box")
-    final_event = "reach red box"
+    causal_chain = ("see goal", "reach goal")
+    final_event = "reach goal"
     nocue_target = "the red box"
 
     def plan(self, planner):
-        planner.approach(planner.find("box", "red"))
-
-    def goal(self, start):
-        return 0
+        planner.approach(planner.state.goal)
 
     def interventions(self, full):
-        box = self.goal(full.states[0])
+        box = full.states[0].goal
         return [
             ("relocate box", lambda: relocate(self, full, box)),
             ("remove box", lambda: remove(box)),

@@ -6,7 +6,7 @@ Positions are meters in MiniWorld's axes (x and z on the floor, y up), direction
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 ACTIONS = ("turn_left", "turn_right", "move_forward", "move_back", "pickup", "drop")
@@ -44,13 +44,15 @@ class Thing:
 
 @dataclass(frozen=True)
 class State:
-    """`seed` fixes the floor plan; `things` is in MiniWorld's order; `carrying` is an index into it, -1 for nothing."""
+    """`seed` fixes the floor plan; `things` is in MiniWorld's order; `carrying` and `goal` (what the mission names) are
+    indices into it, -1 for nothing."""
 
     seed: int
     x: float
     z: float
     direction: float
     carrying: int
+    goal: int
     things: tuple[Thing, ...]
 
     @property
@@ -83,13 +85,13 @@ def wrapped(angle: float) -> float:
 
 
 def encode_state(state: State) -> dict[str, Any]:
-    """Plain JSON: seed of the floor plan, position, direction, carried thing, and a list for each thing
-    (kind, color, x, y, z, direction, size, radius). Floats are exact."""
+    """Plain JSON: seed of the floor plan, position, direction, carried thing, goal, and a list for each thing (kind, color, x, y, z, direction, size, radius). Floats are exact."""
     return {
         "layout": state.seed,
         "pos": [state.x, state.z],
         "dir": state.direction,
         "carrying": state.carrying if state.carrying >= 0 else None,
+        "goal": state.goal,
         "things": [
             [thing.kind, thing.color, thing.x, thing.y, thing.z, thing.direction, thing.size, thing.radius]
             for thing in state.things
@@ -101,7 +103,4 @@ def decode_state(value: dict[str, Any]) -> State:
     x, z = value["pos"]
     carrying = value["carrying"]
     things = tuple(Thing(*row) for row in value["things"])
-    return State(value["layout"], x, z, value["dir"], -1 if carrying is None else carrying, things)
-
-
-__all__ = ["State", "Thing", "decode_state", "encode_state", "replace", "wrapped"]
+    return State(value["layout"], x, z, value["dir"], -1 if carrying is None else carrying, value["goal"], things)

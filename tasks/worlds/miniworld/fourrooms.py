@@ -1,0 +1,32 @@
+"""FourRooms: go to the red box in another one of four connected rooms.
+
+Causal chain  pass a doorway -> reach the box
+Success       the agent stands right before the red box
+NoCue         the red box, before it is close (at most 12 frames)
+CF            a grey box bars the way, or the red box is moved off the path, removed or replaced
+"""
+
+from __future__ import annotations
+
+from tasks.worlds.base import Event
+from tasks.worlds.miniworld.environment import block, relocate, remove, replace
+from tasks.worlds.miniworld.oneroom import OneRoom
+
+
+class FourRooms(OneRoom):
+    name = "fourrooms"
+    default_id = "MiniWorld-FourRooms-v0"
+    causal_chain = ("pass doorway", "reach goal")
+
+    def extra_events(self, states):
+        inside = [abs(state.x) < 1 or abs(state.z) < 1 for state in states]  # between the rooms' walls
+        return [Event(step, "pass doorway") for step in range(1, len(states)) if inside[step] and not inside[step - 1]]
+
+    def interventions(self, full):
+        start = full.states[0]
+        return [
+            ("block the way", lambda: block(full)),
+            ("relocate box", lambda: relocate(self, full, start.goal)),
+            ("remove box", lambda: remove(start.goal)),
+            ("replace box", lambda: replace(start, start.goal)),
+        ]

@@ -1,0 +1,63 @@
+"""PutNext: carry the red box to the yellow box and put it down beside it.
+
+Causal chain  pick up the red box -> red is beside yellow
+Success       the red box stands next to the yellow box, and the agent has let go of it
+NoCue         the red box, before it is close (at most 12 frames)
+CF            the yellow box changes places with another one, is moved off the path, or is removed
+"""
+
+from __future__ import annotations
+
+from tasks.worlds.base import Event
+from tasks.worlds.miniworld.environment import APART, MiniWorldEnvironment, relocate, remove, swap
+from tasks.worlds.miniworld.planner import gap, gap_on_floor
+
+
+class PutNext(MiniWorldEnvironment):
+    name = "putnext"
+    default_id = "MiniWorld-PutNext-v0"
+    mission = "put the red box down right next to the yellow box"
+    causal_chain = ("pickup red box", "red beside yellow")
+    final_event = "red beside yellow"
+    nocue_target = "the red box"
+
+    @classmethod
+    def target(cls, env):
+        return env.yellow_box
+
+    def cue(self, state):
+        return state.find("box", "red")
+
+    def plan(self, planner):
+        red, yellow = planner.find("box", "red"), planner.state.goal
+        planner.take(red)
+        planner.approach(
+            yellow, until=lambda: gap_on_floor(planner.state, red, yellow) < planner.reach, radius=0.9, avoid=0.1
+        )
+        planner.do("drop")
+
+    def extra_events(self, states):
+        red = states[0].find("box", "red")
+        beside = [state.carrying != red and gap(state, red, state.goal) < self.reach for state in states]
+        return [
+            Event(step, "red beside yellow") for step in range(1, len(states)) if beside[step] and not beside[step - 1]
+        ]
+
+    def evidence(self, end):
+        return [end.goal, end.find("box", "red")]
+
+    def nearly(self, full, cf):
+        end = cf.states[-1]
+        red, yellow = end.find("box", "red"), end.things[end.goal]
+        if yellow.gone or gap(end, red, end.goal) >= APART:
+            return None
+        return f"the boxes end {gap(end, red, end.goal):.1f} m apart"
+
+    def interventions(self, full):
+        start = full.states[0]
+        others = [index for index, thing in enumerate(start.things) if thing.color not in ("red", "yellow")]
+        return [
+            ("swap boxes", lambda: swap(start, start.goal, others[start.seed % len(others)])),
+            ("relocate yellow box", lambda: relocate(self, full, start.goal)),
+            ("remove yellow box", lambda: remove(start.goal)),
+        ]

@@ -1,0 +1,101 @@
+"""Sign: read the color on the wall, then go to the box or the key of that color (Liu et al., 2020).
+
+MiniWorld fixes color and kind for all episodes and moves in long steps; here both follow from the seed, and the steps are
+those of the other environments.
+
+Causal chain  read the sign -> reach the thing
+Success       the agent stands right before the thing of the sign's color and the mission's kind
+NoCue         the sign, in every frame that shows it (at most 40)
+CF            the sign names another color, or the thing changes places with one of another color
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from tasks.worlds.base import Event, MaskBox, Rejected
+from tasks.worlds.miniworld.environment import MiniWorldEnvironment, swap
+
+COLORS = ("blue", "red", "green")
+VIEWPOINT = (4.6, 9.6)  # from where the sign can be read, in meters
+SIGN_AT = (10.0, 10.25)
+
+
+class Sign(MiniWorldEnvironment):
+    name = "sign"
+    default_id = "MiniWorld-Sign-v0"
+    mission = (
+        "find the color written on the wall, then walk up to the {kind} of that color until it is right in front of you"
+    )
+    causal_chain = ("read sign", "reach goal")
+    final_event = "reach goal"
+    nocue_target = "the sign"
+    nocue_budget = 40
+
+    @classmethod
+    def make(cls, env_id):
+        import miniworld.envs.sign
+        from miniworld.params import DEFAULT_PARAMS
+
+        from tasks.worlds.miniworld.engine import make
+
+        class SeededSign(miniworld.envs.sign.Sign):
+            def _gen_world(self):
+                self._color_index, self._goal = (int(self.np_random.integers(n)) for n in (3, 2))
+                super()._gen_world()
+                self.mission = cls.mission.format(kind=("box", "key")[self._goal])
+
+        env = make(env_id, SeededSign, max_episode_steps=250)
+        for name in ("forward_step", "turn_step"):
+            env.params.set(name, DEFAULT_PARAMS.params[name].default)
+        return env
+
+    @classmethod
+    def target(cls, env):
+        return env._objects[env._goal][env._color_index]
+
+    @classmethod
+    def after_edit(cls, env):
+        (text,) = (entity.str for entity in env.entities if hasattr(entity, "str"))
+        env.set_color_index(COLORS.index(text.lower()))
+
+    def cue(self, state):
+        return state.find("sign")
+
+    def cue_used(self, state):
+        return False  # it is read from afar, and never touched
+
+    def plan(self, planner):
+        planner.walk(VIEWPOINT, until=lambda: planner.at(VIEWPOINT), avoid=0.3)
+        planner.face(SIGN_AT)
+        planner.approach(planner.state.goal, avoid=0.3)
+
+    def extra_events(self, states):
+        sign = states[0].things[self.cue(states[0])]
+        whole = (step for step, state in enumerate(states) if self.in_view(state, sign, all))
+        return [Event(step, "read sign") for step in itertools.islice(whole, 1)]
+
+    def nocue(self, full):
+        sign = self.cue(full.states[0])
+        boxes = []
+        for step, state in enumerate(full.states):
+            if self.in_view(state, state.things[sign], any):
+                _, box = self.child.call("main", "visible", state, [], sign)
+                boxes += [MaskBox(step, *box)] if box else []
+        if not 0 < len(boxes) <= self.nocue_budget:
+            raise Rejected(f"the sign is in sight in {len(boxes)} frames")
+        return boxes
+
+    def interventions(self, full):
+        start = full.states[0]
+        goal, sign = start.things[start.goal], self.cue(start)
+        others = [
+            index
+            for index, thing in enumerate(start.things)
+            if thing.kind == goal.kind and index not in (start.goal, sign)
+        ]
+        other = others[start.seed // 2 % len(others)]
+        return [
+            ("swap things", lambda: swap(start, start.goal, other)),
+            ("change sign", lambda: [{"write": sign, "text": start.things[other].color.upper()}]),
+        ]
