@@ -159,16 +159,10 @@ def trace(family: Family, index: int, seed: int = SEED) -> Record:
         ask = family.outcome.question.format_map({key: str(word) for key, word in words.items()})
         answer = outcome
     else:
-        parameter = rng.choice(family.interventions)
-        factor = rng.choice(tuple(FACTORS))
-        target = rng.choice(family.targets)
-        response, after = respond(family, state, parameter, factor, target)
-        for _ in range(60):
-            if response:
-                break
-            parameter, factor = rng.choice(family.interventions), rng.choice(tuple(FACTORS))
-            target = rng.choice(family.targets)
-            response, after = respond(family, state, parameter, factor, target)
+        choices = [(p, f, t) for p in family.interventions for f in FACTORS for t in family.targets]
+        rng.shuffle(choices)
+        responses = ((choice, *respond(family, state, *choice)) for choice in choices)
+        (parameter, factor, target), response, after = next(found for found in responses if found[1])
         intervened = (parameter, factor)
         name = _of(family.quantities[parameter].name, _owner(family, parameter, names))
         asked = _of(family.quantities[target].name, _owner(family, target, names))
@@ -312,7 +306,7 @@ def respond(family: Family, state: State, parameter: str, factor: float, target:
     after = family.solve(changed)
     if target not in after or target not in before:
         return "", 0.0
-    if any(float(after.get(key, 1.0)) <= 0 for key in ("v1", "y", "h1")):
+    if any(float(after.get(key, 1.0)) <= 0 for key in ("v1", "y", "h1") if key in family.derived):
         return "", 0.0  # it would have turned round or landed before the elapsed time
     old, new = float(before[target]), float(after[target])
     if abs(new - old) <= 1e-9 * max(abs(old), abs(new)):

@@ -14,7 +14,8 @@ SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+"
 
 
 class Unit(NamedTuple):
-    """`factor` and `offset` lead to the canonical unit; `dimension` is pint's, or one of the four words below."""
+    """`factor` and `offset` lead to the canonical unit; `dimension` is pint's, spelled one way, or `number`,
+    `angle`, `temperature`."""
 
     factor: float
     offset: float
@@ -41,8 +42,6 @@ _SPECIAL = {
     "°F": Unit(5 / 9, 273.15 - 160 / 9, "temperature"),
     "K": Unit(1.0, 0.0, "temperature"),
     "kelvin": Unit(1.0, 0.0, "temperature"),
-    # dimensions that recur are known without waking pint; a test holds each of them against pint
-    "Ω": Unit(1.0, 0.0, "[mass] * [length] ** 2 / [current] ** 2 / [time] ** 3"),
 }
 
 
@@ -77,7 +76,9 @@ def unit(text: str) -> Unit | None:
         base = _registry().Quantity(1, quantity).to_base_units()
     except Exception:  # pint raises a dozen kinds, down to tokenize errors
         return None
-    return Unit(round(float(base.magnitude), 15) or float(base.magnitude), 0.0, str(quantity.dimensionality))
+    parts = sorted((name, float(power)) for name, power in quantity.dimensionality.items() if power)
+    dimension = " ".join(f"{name}^{power:g}" for name, power in parts) or "number"
+    return Unit(round(float(base.magnitude), 15) or float(base.magnitude), 0.0, dimension)
 
 
 def to_canonical(value: float, spelled: str) -> float:

@@ -218,7 +218,7 @@ class Reader:
         for key, item in family.quantities.items():
             for name in (item.name, *item.aliases):
                 spoken = name.replace("_", " ")
-                if len(spoken) > 3 and not any(char.isdigit() for char in spoken):
+                if name == item.name or (len(spoken) > 3 and not any(char.isdigit() for char in spoken)):
                     names.setdefault(spoken.lower(), [])
                     if key not in names[spoken.lower()]:
                         names[spoken.lower()].append(key)
@@ -320,50 +320,69 @@ def _labels(family_name: str, names: tuple[tuple[str, str], ...]) -> dict[str, s
     return table
 
 
-@functools.lru_cache(maxsize=1)
-def _no_objects() -> re.Pattern[str]:
-    return re.compile(r"(?!)")
+def occurrences(text: str, names: Iterable[str]) -> list[tuple[int, int, str]]:
+    """(start, end, name) of every whole-word mention of the objects in a lower-case text, in order; where two names
+    overlap the longer one counts."""
+    found: list[tuple[int, int, str]] = []
+    for name in names:
+        if not name:
+            continue
+        lowered = name.lower()
+        for form in (lowered, lowered.replace("_", " ")) if "_" in lowered else (lowered,):
+            start = text.find(form)
+            while start >= 0:
+                end = start + len(form)
+                before = text[start - 1 : start]
+                after = text[end : end + 1]
+                if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
+                    found.append((start, end, name))
+                start = text.find(form, end)
+    if len(found) > 1:
+        found.sort(key=lambda item: (item[0], -item[1]))
+        found = [item for i, item in enumerate(found) if i == 0 or item[0] >= found[i - 1][1] or item[1] > found[i - 1][1]]
+    return found
 
 
-@functools.lru_cache(maxsize=2048)
-def objects_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """A pattern that finds the names of objects, with spaces or underscores, longest first."""
-    if not names:
-        return _no_objects()
-    choice = "|".join(sorted((re.escape(name).replace("_", "[ _]") for name in names if name), key=len, reverse=True))
-    return re.compile(rf"\b(?:{choice})\b", re.IGNORECASE) if choice else _no_objects()
+_ENDING_WORDS = re.compile(r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|zero|eleven|twelve|\w+teen|\w+ty)\s", re.IGNORECASE)
+_OPERATORS = frozenset("·⋅*×/√^+(")
+_OPERATOR_AFTER = re.compile(r"\s?[·⋅*×/√π^+²³(]|[α-ωa-zA-Z]")
+_UNIT_PATTERN = re.compile(_UNIT)
 
 
 @functools.lru_cache(maxsize=4096)
 def _told(family_name: str, text: str, objects: tuple[str, ...]) -> list[Told]:
     reader = reader_of(family_name)
     found: list[Told] = []
-    previous, owner = 0, ""
-    pattern = objects_pattern(objects)
     matches = [(match.start(), match.end(), match[1], match[2] or "") for match in QUANTITY.finditer(text)]
-    if any(word in text for word in (" one ", " two ", " three ", "four ", "five ", "six ", "seven ", "eight ", "nine ", "ten ", "teen", "ty ", "zero ", "welve", "leven")):
+    if _ENDING_WORDS.search(text):
         for match in _WORD_NUMBER.finditer(text):
-            rest = re.compile(_UNIT).match(text, match.end() + 1)
+            rest = _UNIT_PATTERN.match(text, match.end() + 1)
             if rest:
                 matches.append((match.start(), rest.end(), match[1], rest[0]))
         matches.sort()
+    if not matches:
+        return found
+    previous, owner = 0, ""
+    mentions = occurrences(text.lower(), objects)
     for start, end, digits, spelled in matches:
         parsed = number(digits)
         if parsed is None:
             continue
+        if not spelled and (_OPERATOR_AFTER.match(text, end) or text[:start].rstrip()[-1:] in _OPERATORS):
+            previous = end
+            continue  # a number within a formula
         segment = text[previous:start]
-        named = [match[0] for match in pattern.finditer(segment)]
+        stop = max(segment.rfind(". "), segment.rfind("; "))
+        named = [name for first, last, name in mentions if previous <= first and last <= start]
         if named:
             owner = named[-1]
-        elif re.search(r"[.;]\s", segment) and not found:
-            owner = ""
         keys: tuple[str, ...] = ()
         symbol = reader.symbol_pattern.search(segment)
         if symbol and symbol[1] in reader.symbols:
             keys = reader.symbols[symbol[1]]
         else:
             name = None
-            for name in reader.name_pattern.finditer(segment):
+            for name in reader.name_pattern.finditer(segment, max(stop, 0)):
                 pass
             if name is not None:
                 keys = reader.names[name[0].lower()]

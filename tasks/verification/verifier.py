@@ -17,6 +17,7 @@ from tasks.traces.equations import NotMath, evaluate
 from tasks.traces.families import FAMILIES, Family, State
 from tasks.traces.record import Record, Value, canonical, snake
 from tasks.traces.schema import problems
+from tasks.traces.units import dimension as dimension_of
 from tasks.traces.units import from_canonical
 from tasks.verification import decode as decoding
 from tasks.verification.reading import (
@@ -26,6 +27,7 @@ from tasks.verification.reading import (
     direction,
     force_name,
     negated,
+    occurrences,
     opposed,
     quantity,
     reader_of,
@@ -36,6 +38,8 @@ LABELS = ("object", "state", "relation", "force", "transition", "intervention", 
 RELATIVE = 0.012  # the tolerance of a stated number: 1 % (paper 2, state verifier) and three-digit rounding
 ROUNDING_CAP = 0.025  # a number's own decimals excuse no more than this
 KELVIN = 0.8  # the tolerance of a temperature
+_SPEED = dimension_of("m/s")
+_POSITIVE = frozenset(map(dimension_of, ("kg", "kg/m³", "s", "m³", "m²")))
 LONGEST = 20_000  # characters of one field that are read
 
 RESPONSES = {
@@ -46,6 +50,11 @@ RESPONSES = {
 FACTOR_WORDS = {"doubled": 2.0, "twice": 2.0, "tripled": 3.0, "quadrupled": 4.0, "halved": 0.5, "half": 0.5}
 _IF = re.compile(r"\bif (?:the |its )?(.+?) (?:were|was|is|are|had been) (doubled|tripled|quadrupled|halved|twice|half)", re.I)
 _WOULD = re.compile(r"would (?:the |its )?(.+?) (?:increase|decrease|change|be\b|rise|grow|stay)", re.I)
+_WOULD_BE = re.compile(r"(?:^|, )(?:the )?([^,;]+?) would be\b", re.I)
+_EQUALS = re.compile(r"^(?:the )?([^,;=]+?) (?:equals|is|=)\b", re.I)
+_DECIMAL = re.compile(r"\d\.\d|\d{3}")
+_PLACED = re.compile(r"(to the left of|to the right of|in contact with|apart from|touching)\b")
+_SENTENCE = re.compile(r"(?<=[.!;])\s+(?=[A-Z])")
 _CONCLUSION = re.compile(r"(?:answer|result) (?:is|=|would be)\s*:?\s*(.+?)\s*\.?\s*$", re.I | re.S)
 _AFTER = re.compile(r"\b(?:post[- ]?(?:collision|impact|transition)|final state|after the (?:collision|impact))\b", re.I)
 _BEFORE = re.compile(r"\b(?:pre[- ]?(?:collision|impact|transition)|initial state|before the (?:collision|impact))\b", re.I)
@@ -215,6 +224,10 @@ class _Case:
         elif not any(check.name == "entity" for check in self.checks):
             self.add("entity", "state", True, "object", "/state_0/objects", "known objects", "known objects", "forces and relations name objects of the scene")  # fmt: skip
 
+    def plays(self, name: str) -> bool:
+        """Whether an object is known to have a part in the scene."""
+        return False
+
     def stated_relations(self) -> list[tuple[str, str, str, int]]:
         found = []
         for i, relation in enumerate(_list(self.s0.get("relations"))):
@@ -251,7 +264,9 @@ class _Case:
                 continue
             for other, one, two, i in stated:
                 replaced = other == kind and (one == first) != (two == second) and (other, one, two) not in should
-                if replaced and (one in self.objects or two in self.objects):
+                stranger = two if one == first else one
+                known = self.gold is not None or not self.plays(stranger)
+                if replaced and known and stranger in self.objects:
                     self.add("relation holder", "state", False, "relation", f"/state_0/relations/{i}", f"{kind}({first}, {second})", f"{other}({one}, {two})", "the relation is told of another object")  # fmt: skip
 
     def temporal_words(self) -> None:
@@ -369,18 +384,32 @@ class _Physics(_Case):
         self.fill_from_own()
         self.pending: list[tuple[str, Stated]] = []
 
+    def plays(self, name: str) -> bool:
+        return self.role_of.get(name.lower()) not in (None, "bystander")
+
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def assign_roles(self) -> dict[str, str]:
         """Which object plays which role: by the names that the family gives, in the order in which the question mentions
         them; else by the words that people use for that role."""
-        text = " ".join((self.question or "", self.effect, self.change, self.derivation)).lower()
         free = [name for name in self.objects if name]
         roles: dict[str, str] = {}
-        for role in self.reader.role_order:
+        if self.question:
+            text, order = self.question.lower(), self.reader.role_order
+            rank = {name: (_position(text, name.lower()), 0) for name in free}
+        else:  # the effect is told of the subject; what takes part is spoken of more often than what stands by
+            text, subject = self.effect.lower(), self.family.subject
+            order = [subject, *(role for role in self.reader.role_order if role != subject)]
+            told = [self.change, self.derivation, *self.evidence, *(k.replace("_", " ") for k in self.variables)]
+            told += [_text(_dict(force).get("target")) for force in _list(self.s0.get("forces"))]
+            counts = [name for _, _, name in occurrences(" ; ".join(told).lower(), free)]
+            rank = {name: (-counts.count(name), 0) for name in free}
+            for _, _, name in occurrences(text, free)[:1]:
+                rank[name] = (-(10**6), 0)
+        for role in order:
             pool = [name for name in free if name.lower() in self.family.roles[role]]
             if pool:
-                roles[role] = min(pool, key=lambda name: _position(text, name.lower()))
+                roles[role] = min(pool, key=rank.__getitem__)
                 free.remove(roles[role])
         for role in self.reader.role_order:
             if role not in roles and role in self.reader.recognize:
@@ -479,7 +508,7 @@ class _Physics(_Case):
         if self.gold is not None:
             parameter, factor = self.gold.intervened or (None, 1.0)
             return {"type": self.gold.question_type, "target": self.gold.target, "parameter": parameter, "factor": factor, "objects": set()}
-        sentence = re.split(r"(?<=[.!;])\s+(?=[A-Z])", self.question.strip())[-1] if self.question else ""
+        sentence = _SENTENCE.split(self.question.strip())[-1] if self.question else ""
         found: dict[str, Any] = {"type": None, "target": None, "parameter": None, "factor": 1.0, "objects": self.mentioned(sentence)}
         if not sentence:
             stated = _dict(self.tr.get("intervention"))
@@ -487,6 +516,8 @@ class _Physics(_Case):
                 word = next((w for w in FACTOR_WORDS if w in _text(stated.get("change")).lower()), None)
                 found |= {"type": "counterfactual", "parameter": self.named(_text(stated.get("variable")))}
                 found["factor"] = FACTOR_WORDS[word] if word else 1.0
+            match = _WOULD_BE.search(self.explanation) or _EQUALS.search(self.explanation)
+            found["target"] = self.named(match[1]) if match else None
             return found
         change = _IF.search(sentence)
         if change:
@@ -500,12 +531,11 @@ class _Physics(_Case):
             found["target"] = self.family.outcome.key
         elif not numeric and self.outcome_of(_word(self.answer.get("value"))) is not None:
             found["target"] = self.family.outcome.key
-        found["type"] = "numeric" if found["target"] in self.family.quantities else "qualitative"
+        found["type"] = "numeric" if numeric else "qualitative"
         return found
 
     def mentioned(self, text: str) -> set[str]:
-        lowered = text.lower()
-        return {name for name in self.objects if name and re.search(rf"\b{re.escape(name.lower())}\b", lowered)}
+        return {name for _, _, name in occurrences(text.lower(), self.objects)}
 
     def named(self, text: str) -> str | None:
         """The quantity that a phrase names, by its longest name and its owner."""
@@ -551,7 +581,7 @@ class _Physics(_Case):
                 if match:
                     state[key] = match[1]
                     continue
-                mentioned = [o for o in options if re.search(rf"(?<![\w-]){re.escape(o)}(?![\w-])", self.question)]
+                mentioned = sorted({name for _, _, name in occurrences(self.question.lower(), options)})
                 if len(mentioned) == 1:
                     state[key] = mentioned[0]
         facts: dict[str, list[Stated]] = {}
@@ -600,6 +630,8 @@ class _Physics(_Case):
         if not isinstance(expected, int | float):
             return None
         dimension = self.reader.dimensions[key]
+        if stated.value < 0 < expected and self.family.quantities[key].either_sign:
+            stated = stated._replace(value=-stated.value, raw=-stated.raw)
         if stated.dimension and stated.dimension != dimension:
             if self.family.quantities[key].difference and stated.dimension == "temperature":
                 return same(stated._replace(value=stated.raw), expected, "temperature")
@@ -716,11 +748,11 @@ class _Physics(_Case):
 
     def within_bounds(self, stated: Stated, key: str) -> bool:
         value, dimension = stated.value, self.reader.dimensions[key]
-        if dimension == "[length] / [time]":
+        if dimension == _SPEED:
             return abs(value) <= 3e8
         if dimension == "temperature":
             return value >= -0.01
-        if dimension in ("[mass]", "[mass] / [length] ** 3", "[time]", "[length] ** 3", "[length] ** 2"):
+        if dimension in _POSITIVE:
             return 0 <= value <= 1e9
         return abs(value) < 1e15
 
@@ -732,13 +764,15 @@ class _Physics(_Case):
         except (KeyError, TypeError):
             pairs = ()
         found = [(kind, self.names[a], self.names[b]) for kind, a, b in pairs if a in self.names and b in self.names]
-        if self.question and len(self.objects) > 1:
-            names = "|".join(sorted((re.escape(name) for name in self.objects if name), key=len, reverse=True))
-            pattern = rf"\b({names})\b[^.;]{{0,60}}?(to the left of|to the right of|in contact with|apart from|touching)(?: the| a| an)? ({names})\b"
-            for match in re.finditer(pattern, self.question):
-                kind = relation_type(match[2])
-                if kind and match[1] != match[3]:
-                    found.append((kind, match[1], match[3]))
+        lowered = self.question.lower()
+        mentions = occurrences(lowered, self.objects)
+        for match in _PLACED.finditer(lowered):
+            kind = relation_type(match[1])
+            clause = max(lowered.rfind(". ", 0, match.start()), lowered.rfind("; ", 0, match.start()), match.start() - 60)
+            before = [name for start, end, name in mentions if clause <= start and end <= match.start()]
+            after = [name for start, _, name in mentions if match.end() <= start <= match.end() + 5]
+            if kind and before and after and before[-1] != after[0]:
+                found.append((kind, before[-1], after[0]))
         return found
 
     def forces(self) -> None:
@@ -764,7 +798,8 @@ class _Physics(_Case):
         for i, force, name, target in unmatched:
             pointer = f"/state_0/forces/{i}/target"
             match = next((e for e in left if e[1] == name), None)
-            if match is not None and target in (n.lower() for n in self.objects) and match[2] in (n.lower() for n in self.objects):
+            bodies = {n.lower() for n in self.objects if self.role_of.get(n.lower()) in ("a", "b", "body", "bystander", None)}
+            if match is not None and target in bodies and match[2] in bodies:
                 left.remove(match)
                 self.add("force body", "state", False, "force", pointer, match[2], target, f"{name} acts on another body")
             elif name in known_names and target in self.role_of and any(e[1] == name and e[2] == target for e in expected):
@@ -1010,7 +1045,7 @@ class _Physics(_Case):
                 found.append((part, (evaluate(part, {}),), False))
             except NotMath:
                 try:
-                    if part != parts[0]:
+                    if part != parts[0] and not _DECIMAL.search(part):  # else its units are open
                         found.append((part, (evaluate(part, values),), True))
                 except NotMath:
                     continue
@@ -1048,6 +1083,9 @@ class _Physics(_Case):
             self.add("answer", "ans", None, "faithfulness", "/answer/value", "an answer", "none", "no answer is given")
             return
         target, number = self.asked["target"], quantity(value, spelled)
+        if target is None and number is not None:  # what the trace itself gives with this value
+            target = next((k for k, r in self.results_by_key.items() if r.dimension == number.dimension and _near(r.value, number.value)), None)
+            self.asked["target"] = target
         own = self.own_answers()
         agree = [self.answers_agree(statement, unit, value, spelled) for statement, unit in own]
         yes, no = agree.count(True), agree.count(False)
@@ -1137,8 +1175,8 @@ class _Physics(_Case):
 
 
 def _position(text: str, name: str) -> int:
-    match = re.search(rf"\b{re.escape(name)}\b", text)
-    return match.start() if match else len(text) + 1
+    found = occurrences(text, (name,))
+    return found[0][0] if found else len(text) + 1
 
 
 _AREAS = ("state", "trans", "ans", "faith")

@@ -44,6 +44,7 @@ class Quantity:
     owner: str = ""
     aliases: tuple[str, ...] = ()
     difference: bool = False  # of two temperatures: 5 °C is then 5 K
+    either_sign: bool = False  # a size here, to which other conventions give a sign
 
     @property
     def spellings(self) -> tuple[str, ...]:

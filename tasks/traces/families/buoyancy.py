@@ -30,17 +30,26 @@ def _draw(p):
 FAMILY = Family(
     name="buoyancy",
     roles={"body": SMALL_BODIES, "liquid": ("liquid", "solution", "mixture", "blend")},
-    recognize={"liquid": r"fluid|water|oil|brine|liquid|solution|mixture|blend", "body": r"object|ball|body|block|cube|cork|stone"},
+    recognize={
+        "liquid": r"fluid|water|oil|brine|liquid|solution|mixture|blend",
+        "body": r"object|ball|body|block|cube|cork|stone",
+    },
     quantities={
-        "rho_body": Quantity("density", "ρ1", "kg/m³", ("kg/m³", "g/cm³"), 450, 1900, "body", ("rho_object", "density_object", "rho_obj")),
-        "rho_liquid": Quantity("density", "ρ2", "kg/m³", ("kg/m³", "g/cm³"), 720, 1260, "liquid", ("rho_fluid", "density_fluid")),
+        "rho_body": Quantity(
+            "density", "ρ1", "kg/m³", ("kg/m³", "g/cm³"), 450, 1900, "body", ("rho_object", "density_object", "rho_obj")
+        ),
+        "rho_liquid": Quantity(
+            "density", "ρ2", "kg/m³", ("kg/m³", "g/cm³"), 720, 1260, "liquid", ("rho_fluid", "density_fluid")
+        ),
         "volume": Quantity("volume", "V", "m³", ("L", "cm³"), 0.001, 0.0095, "body", ("v",)),
         "g": Quantity("gravitational acceleration", "g", "m/s²"),
         "mass": Quantity("mass", "m", "kg", ("kg",), owner="body", aliases=("m",)),
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity", "f_grav", "f_gravity")),
-        "buoyant": Quantity("buoyant force", "Fb", "N", ("N",), owner="body", aliases=("f_buoyancy", "f_buoy", "buoyancy", "f_b")),
-        "net": Quantity("net force", "Fn", "N", ("N",), owner="body", aliases=("net_force", "f_net")),
-        "acceleration": Quantity("initial acceleration", "a", "m/s²", ("m/s²",), owner="body"),
+        "buoyant": Quantity(
+            "buoyant force", "Fb", "N", ("N",), owner="body", aliases=("f_buoyancy", "f_buoy", "buoyancy", "f_b")
+        ),
+        "net": Quantity("net force", "Fn", "N", ("N",), owner="body", aliases=("net_force", "f_net"), either_sign=True),
+        "acceleration": Quantity("initial acceleration", "a", "m/s²", ("m/s²",), owner="body", either_sign=True),
     },
     constants={"g": GRAVITY},
     conditions={},
@@ -50,7 +59,9 @@ FAMILY = Family(
         "buoyant": lambda rho_liquid, volume, g: rho_liquid * volume * g,
         "net": lambda weight, buoyant: abs(weight - buoyant),
         "acceleration": lambda net, mass: net / mass,
-        "fate": lambda rho_body, rho_liquid: "sinks" if rho_body > rho_liquid else "rises" if rho_body < rho_liquid else "",
+        "fate": lambda rho_body, rho_liquid: (
+            "sinks" if rho_body > rho_liquid else "rises" if rho_body < rho_liquid else ""
+        ),
     },
     equations=_equations,
     relations=lambda s: (("in", "body", "liquid"),),
@@ -68,7 +79,10 @@ FAMILY = Family(
     outcome=Outcome(
         "fate",
         "Does the {body} sink or rise?",
-        {"sinks": r"\bsink(s|ing)?\b|to the bottom|descend", "rises": r"\bris(es?|ing)\b|\bfloat(s|ing)?\b|to the surface"},
+        {
+            "sinks": r"\bsink(s|ing)?\b|to the bottom|descend",
+            "rises": r"\bris(es?|ing)\b|\bfloat(s|ing)?\b|to the surface",
+        },
     ),
     targets=("mass", "weight", "buoyant", "net"),
     interventions=("volume", "rho_liquid", "rho_body"),

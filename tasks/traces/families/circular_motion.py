@@ -44,7 +44,9 @@ FAMILY = Family(
         "acceleration": Quantity(
             "centripetal acceleration", "a", "m/s²", ("m/s²",), owner="body", aliases=("ac", "a_c", "a")
         ),
-        "force": Quantity("tension in the string", "F", "N", ("N",), owner="body", aliases=("fc", "f_c", "centripetal", "tension")),
+        "force": Quantity(
+            "tension in the string", "F", "N", ("N",), owner="body", aliases=("fc", "f_c", "centripetal", "tension")
+        ),
         "period": Quantity("period", "T", "s", ("s",), owner="body", aliases=("t",)),
         "omega": Quantity("angular velocity", "ω", "1/s", ("1/s",), owner="body", aliases=("omega", "w")),
         "energy": Quantity("kinetic energy", "E", "J", ("J",), owner="body", aliases=("ke",)),
@@ -59,9 +61,15 @@ FAMILY = Family(
         "pull": lambda point: OPPOSITES[point],
     },
     equations=_equations,
-    relations=lambda s: (("attached_to", "body", "center"), *(((f"{s['point']}_of", "body", "center"),) if s.get("point") else ())),
+    relations=lambda s: (
+        ("attached_to", "body", "center"),
+        *(((f"{s['point']}_of", "body", "center"),) if s.get("point") else ()),
+    ),
     forces=lambda s: (ForceSpec("tension", "body", str(s.get("pull", "toward the center")), "force", True),),
-    rules=("uniform circular motion needs a net force toward the center", "centripetal acceleration equals speed squared over radius"),
+    rules=(
+        "uniform circular motion needs a net force toward the center",
+        "centripetal acceleration equals speed squared over radius",
+    ),
     rule_words=r"centripetal|circular|toward the cent",
     setting="A {body} of mass {mass} tied to a {center} moves {turn} on a smooth table at a speed of {v} in a circle with a "
     "radius of {r}. Seen from above, it is at the {point}most point of the circle.",

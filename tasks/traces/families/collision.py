@@ -28,7 +28,9 @@ def _draw(p):
         # after the impact the bodies part, or stay together
         gap = 1.7 if s["kind"] == "elastic" else 1.5
         first = 5 - gap / 2 - 0.75 if s["side"] == "left" else 5 + gap / 2 - 0.75
-    second = (first + (1.5 if s["kind"] != "elastic" else 2.4) * (1 if s["side"] == "left" else -1)) if after else 9 - first
+    second = (
+        (first + (1.5 if s["kind"] != "elastic" else 2.4) * (1 if s["side"] == "left" else -1)) if after else 9 - first
+    )
     for role, x, key in (("a", first, "v1f" if after else "v1"), ("b", second, "v2f" if after else "v2")):
         p.box(role, x, 1, 1.5, 1.1)
         p.arrow(x + 0.75, 2.5 if role == "a" else 3.3, 1.2 if s[key] > 0 else -1.2, 0, p.value(key))
@@ -43,12 +45,30 @@ FAMILY = Family(
     quantities={
         "m1": Quantity("mass", "m1", "kg", ("kg", "g"), 0.5, 9.5, "a", ("mass_1", "m_a", "mass_a", "m1")),
         "m2": Quantity("mass", "m2", "kg", ("kg", "g"), 0.5, 9.5, "b", ("mass_2", "m_b", "mass_b", "m2")),
-        "v1": Quantity("initial velocity", "v1", "m/s", ("m/s", "km/h"), -9.5, 9.5, "a", ("v1_initial", "v1i", "v_a", "va_initial")),
-        "v2": Quantity("initial velocity", "v2", "m/s", ("m/s", "km/h"), -9.5, 9.5, "b", ("v2_initial", "v2i", "v_b", "vb_initial")),
+        "v1": Quantity(
+            "initial velocity", "v1", "m/s", ("m/s", "km/h"), -9.5, 9.5, "a", ("v1_initial", "v1i", "v_a", "va_initial")
+        ),
+        "v2": Quantity(
+            "initial velocity", "v2", "m/s", ("m/s", "km/h"), -9.5, 9.5, "b", ("v2_initial", "v2i", "v_b", "vb_initial")
+        ),
         "momentum": Quantity("total momentum", "p", "kg·m/s", ("kg·m/s",), aliases=("p_total", "momentum")),
         "energy": Quantity("initial kinetic energy", "E", "J", ("J",), aliases=("ke_initial",)),
-        "v1f": Quantity("final velocity", "u1", "m/s", ("m/s", "km/h"), owner="a", aliases=("v1_final", "v1'", "va_final", "v_final", "vf")),
-        "v2f": Quantity("final velocity", "u2", "m/s", ("m/s", "km/h"), owner="b", aliases=("v2_final", "v2'", "vb_final", "v_final", "vf")),
+        "v1f": Quantity(
+            "final velocity",
+            "u1",
+            "m/s",
+            ("m/s", "km/h"),
+            owner="a",
+            aliases=("v1_final", "v1'", "va_final", "v_final", "vf"),
+        ),
+        "v2f": Quantity(
+            "final velocity",
+            "u2",
+            "m/s",
+            ("m/s", "km/h"),
+            owner="b",
+            aliases=("v2_final", "v2'", "vb_final", "v_final", "vf"),
+        ),
     },
     conditions={"kind": ("elastic", "perfectly inelastic"), "side": ("left", "right")},
     formulas={
@@ -63,7 +83,10 @@ FAMILY = Family(
     equations=_equations,
     relations=lambda s: ((f"{s['side']}_of", "a", "b"),) if s.get("side") else (),
     forces=lambda s: (),
-    rules=("conservation of momentum on a frictionless track", "the total momentum before equals the total momentum after"),
+    rules=(
+        "conservation of momentum on a frictionless track",
+        "the total momentum before equals the total momentum after",
+    ),
     rule_words=r"momentum",
     setting="A {a} of mass {m1} moves on a straight track with an initial velocity of {v1}, and a {b} of mass {m2} with an "
     "initial velocity of {v2}; positive is to the right. The {a} is to the {side} of the {b}. Their collision is {kind}.",
@@ -77,7 +100,11 @@ FAMILY = Family(
     ),
     targets=("v1f", "v2f", "momentum", "energy"),
     interventions=("m2", "v1"),
-    assumptions=("the track is frictionless", "the motion is one-dimensional", "no external force acts during the impact"),
+    assumptions=(
+        "the track is frictionless",
+        "the motion is one-dimensional",
+        "no external force acts during the impact",
+    ),
     accept=lambda s: (
         (s["v1"] - s["v2"]) * (1 if s["side"] == "left" else -1) > 1
         and abs(s["v1"]) > 1

@@ -49,14 +49,20 @@ FAMILY = Family(
         "B1": Quantity("final magnetic field", "B1", "T", ("T", "mT"), 0.1, 0.95, "magnet", ("b1", "b_final")),
         "dt": Quantity("duration", "Δt", "s", ("s", "ms"), 0.05, 0.9, "", ("dt", "delta_t", "t")),
         "R": Quantity("resistance", "R", "Ω", ("Ω",), 1.2, 9.5, "coil", ("r",)),
-        "flux0": Quantity("initial magnetic flux", "Φ0", "Wb", ("Wb", "mWb"), owner="coil", aliases=("phi_i", "phi_initial")),
+        "flux0": Quantity(
+            "initial magnetic flux", "Φ0", "Wb", ("Wb", "mWb"), owner="coil", aliases=("phi_i", "phi_initial")
+        ),
         "flux1": Quantity("magnetic flux", "Φ1", "Wb", ("Wb", "mWb"), owner="coil", aliases=("phi_f", "phi_final")),
-        "emf": Quantity("induced voltage", "U", "V", ("V", "mV"), owner="coil", aliases=("emf", "induced_emf")),
-        "current": Quantity("induced current", "I", "A", ("A", "mA"), owner="coil", aliases=("i",)),
+        "emf": Quantity(
+            "induced voltage", "U", "V", ("V", "mV"), owner="coil", aliases=("emf", "induced_emf"), either_sign=True
+        ),
+        "current": Quantity("induced current", "I", "A", ("A", "mA"), owner="coil", aliases=("i",), either_sign=True),
         "B": Quantity("magnetic field", "B", "T", ("T", "mT"), owner="magnet", aliases=("b", "magnitude")),
         "theta0": Quantity("initial angle", "θ0", "°", ("°",), owner="coil", aliases=("theta_initial",)),
         "theta1": Quantity("final angle", "θ1", "°", ("°",), owner="coil", aliases=("theta_final",)),
-        "dflux": Quantity("change of flux", "ΔΦ", "Wb", ("Wb",), owner="coil", aliases=("d_phi", "delta_phi")),
+        "dflux": Quantity(
+            "change of flux", "ΔΦ", "Wb", ("Wb",), owner="coil", aliases=("d_phi", "delta_phi"), either_sign=True
+        ),
     },
     conditions={"field": ("into", "out of")},
     formulas={
@@ -81,7 +87,10 @@ FAMILY = Family(
     outcome=Outcome(
         "sense",
         "In which sense does the current in the {coil} run?",
-        {"clockwise": r"(?<!counter)(?<!anti)(?<!counter-)(?<!anti-)\bclockwise", "counterclockwise": r"(counter|anti)-?clockwise"},
+        {
+            "clockwise": r"(?<!counter)(?<!anti)(?<!counter-)(?<!anti-)\bclockwise",
+            "counterclockwise": r"(counter|anti)-?clockwise",
+        },
     ),
     targets=("flux0", "flux1", "emf", "current"),
     interventions=("N", "dt", "R"),

@@ -31,18 +31,34 @@ def _draw(p):
 
 FAMILY = Family(
     name="fluid",
-    roles={"body": ("probe", "sensor", "gauge", "diver"), "liquid": ("liquid", "solution", "mixture", "blend")},
-    recognize={"liquid": r"fluid|water|oil|brine|mercury|liquid|solution|mixture|blend", "body": r"probe|sensor|gauge|diver|object|point"},
+    roles={"body": ("probe", "sensor", "diver", "camera"), "liquid": ("liquid", "solution", "mixture", "blend")},
+    recognize={
+        "liquid": r"fluid|water|oil|brine|mercury|liquid|solution|mixture|blend",
+        "body": r"probe|sensor|gauge|diver|object|point",
+    },
     quantities={
-        "rho": Quantity("density", "ρ", "kg/m³", ("kg/m³", "g/cm³"), 720, 1260, "liquid", ("rho", "density", "rho_fluid")),
+        "rho": Quantity(
+            "density", "ρ", "kg/m³", ("kg/m³", "g/cm³"), 720, 1260, "liquid", ("rho", "density", "rho_fluid")
+        ),
         "depth0": Quantity("first depth", "h0", "m", ("m", "cm"), 1.5, 38, "body", ("depth_initial",)),
         "depth1": Quantity("second depth", "h1", "m", ("m", "cm"), 1.5, 38, "body", ("depth", "h", "depth_final")),
         "p_atm": Quantity("atmospheric pressure", "pa", "Pa", ("Pa", "kPa"), 95000, 104000, "", ("p_atm", "patm")),
         "g": Quantity("gravitational acceleration", "g", "m/s²"),
         "p0": Quantity("initial gauge pressure", "p0", "Pa", ("Pa", "kPa"), owner="body"),
-        "p1": Quantity("gauge pressure", "p1", "Pa", ("Pa", "kPa"), owner="body", aliases=("p_gauge", "gauge_pressure")),
-        "dp": Quantity("pressure difference between both depths", "Δp", "Pa", ("Pa", "kPa"), owner="body"),
-        "p_abs": Quantity("absolute pressure", "pt", "Pa", ("Pa", "kPa"), owner="body", aliases=("p_abs", "p", "absolute_pressure", "p_total")),
+        "p1": Quantity(
+            "gauge pressure", "p1", "Pa", ("Pa", "kPa"), owner="body", aliases=("p_gauge", "gauge_pressure")
+        ),
+        "dp": Quantity(
+            "pressure difference between both depths", "Δp", "Pa", ("Pa", "kPa"), owner="body", either_sign=True
+        ),
+        "p_abs": Quantity(
+            "absolute pressure",
+            "pt",
+            "Pa",
+            ("Pa", "kPa"),
+            owner="body",
+            aliases=("p_abs", "p", "absolute_pressure", "p_total"),
+        ),
     },
     constants={"g": GRAVITY},
     conditions={},
@@ -66,7 +82,10 @@ FAMILY = Family(
     outcome=Outcome(
         "trend",
         "Does the pressure on the {body} rise or fall?",
-        {"rises": r"\bris(es?|ing)\b|\bincreas|\bgrows?\b|\bup\b|higher", "falls": r"\bfall(s|ing)?\b|\bdecreas|\bdrops?\b|lower"},
+        {
+            "rises": r"\bris(es?|ing)\b|\bincreas|\bgrows?\b|\bup\b|higher",
+            "falls": r"\bfall(s|ing)?\b|\bdecreas|\bdrops?\b|lower",
+        },
     ),
     targets=("p0", "p1", "dp", "p_abs"),
     interventions=("rho", "depth1", "p_atm"),

@@ -42,9 +42,15 @@ FAMILY = Family(
         "g": Quantity("gravitational acceleration", "g", "m/s²"),
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity",)),
         "normal": Quantity("normal force", "N", "N", ("N",), owner="body", aliases=("n",)),
-        "limit": Quantity("static friction limit", "fmax", "N", ("N",), owner="body", aliases=("f_static_max", "fs_max", "f_s_max")),
-        "friction": Quantity("friction force", "f", "N", ("N",), owner="body", aliases=("friction_force", "f_k", "f_friction")),
-        "acceleration": Quantity("acceleration", "a", "m/s²", ("m/s²",), owner="body", aliases=("a",)),
+        "limit": Quantity(
+            "static friction limit", "fmax", "N", ("N",), owner="body", aliases=("f_static_max", "fs_max", "f_s_max")
+        ),
+        "friction": Quantity(
+            "friction force", "f", "N", ("N",), owner="body", aliases=("friction_force", "f_k", "f_friction")
+        ),
+        "acceleration": Quantity(
+            "acceleration", "a", "m/s²", ("m/s²",), owner="body", aliases=("a",), either_sign=True
+        ),
         "margin": Quantity("difference between push and static limit", "ΔF", "N", ("N",), owner="body"),
     },
     constants={"g": GRAVITY},
@@ -66,7 +72,10 @@ FAMILY = Family(
         ForceSpec("push", "body", str(s.get("side", "")), "push", True),
         ForceSpec("friction", "body", OPPOSITES.get(str(s.get("side")), ""), "friction", True),
     ),
-    rules=("compare the push with the static friction limit", "Coulomb friction with a static and a kinetic coefficient"),
+    rules=(
+        "compare the push with the static friction limit",
+        "Coulomb friction with a static and a kinetic coefficient",
+    ),
     rule_words=r"friction",
     setting="A {body} of mass {mass} rests on a {support} with a static friction coefficient of {mu_s} and a kinetic friction "
     "coefficient of {mu_k}. It is pushed to the {side} with a pushing force of {push}.",

@@ -55,7 +55,9 @@ FAMILY = Family(
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity", "f_grav")),
         "normal": Quantity("normal force", "N", "N", ("N",), owner="body"),
         "friction": Quantity("friction force", "f", "N", ("N",), owner="body", aliases=("friction_force",)),
-        "acceleration": Quantity("acceleration", "a", "m/s²", ("m/s²",), owner="body", aliases=("a", "a_net")),
+        "acceleration": Quantity(
+            "acceleration", "a", "m/s²", ("m/s²",), owner="body", aliases=("a", "a_net"), either_sign=True
+        ),
         "v1": Quantity("final speed", "v", "m/s", ("m/s", "km/h"), owner="body", aliases=("v_final",)),
         "distance": Quantity("distance covered", "d", "m", ("m", "cm"), owner="body", aliases=("d",)),
     },

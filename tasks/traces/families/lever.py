@@ -38,18 +38,25 @@ def _draw(p):
 FAMILY = Family(
     name="lever",
     roles={"a": BODIES, "b": BODIES, "beam": ("beam", "plank", "lever"), "fulcrum": ("fulcrum", "pivot", "wedge")},
-    recognize={"fulcrum": r"fulcrum|pivot|wedge", "beam": r"lever|beam|plank|bar", "a": r"load|1|\bA\b", "b": r"effort|2|\bB\b"},
+    recognize={
+        "fulcrum": r"fulcrum|pivot|wedge",
+        "beam": r"lever|beam|plank|bar",
+        "a": r"load|1|\bA\b",
+        "b": r"effort|2|\bB\b",
+    },
     quantities={
         "m1": Quantity("mass", "m1", "kg", ("kg", "g"), 0.5, 9.5, "a", ("mass_1", "m1")),
         "d1": Quantity("arm", "d1", "m", ("m", "cm"), 0.2, 1.9, "a", ("d1", "load_arm", "r1")),
         "m2": Quantity("mass", "m2", "kg", ("kg", "g"), 0.5, 9.5, "b", ("mass_2", "m2")),
         "d2": Quantity("arm", "d2", "m", ("m", "cm"), 0.2, 1.9, "b", ("d2", "effort_arm", "r2")),
         "g": Quantity("gravitational acceleration", "g", "m/s²"),
-        "weight1": Quantity("weight", "W1", "N", ("N",), owner="a", aliases=("f1", "load", "load_weight", "force", "f_load")),
+        "weight1": Quantity(
+            "weight", "W1", "N", ("N",), owner="a", aliases=("f1", "load", "load_weight", "force", "f_load")
+        ),
         "weight2": Quantity("weight", "W2", "N", ("N",), owner="b"),
         "torque1": Quantity("torque", "M1", "N·m", ("N·m",), owner="a"),
         "torque2": Quantity("torque", "M2", "N·m", ("N·m",), owner="b"),
-        "net": Quantity("net torque", "M", "N·m", ("N·m",), owner="beam"),
+        "net": Quantity("net torque", "M", "N·m", ("N·m",), owner="beam", either_sign=True),
         "balance": Quantity(
             "balancing force at the second arm", "F2", "N", ("N",), aliases=("f2", "effort", "f_effort", "effort_force")
         ),
@@ -68,7 +75,11 @@ FAMILY = Family(
     equations=_equations,
     relations=lambda s: (
         ("on", "beam", "fulcrum"),
-        *(((f"{s['side']}_of", "a", "fulcrum"), (f"{OPPOSITES[str(s['side'])]}_of", "b", "fulcrum")) if s.get("side") else ()),
+        *(
+            ((f"{s['side']}_of", "a", "fulcrum"), (f"{OPPOSITES[str(s['side'])]}_of", "b", "fulcrum"))
+            if s.get("side")
+            else ()
+        ),
     ),
     forces=lambda s: (
         ForceSpec("gravity", "a", "down", "weight1"),

@@ -37,11 +37,17 @@ FAMILY = Family(
     recognize={"lens": r"lens|magnifier", "item": r"object|candle|arrow|pencil"},
     quantities={
         "f": Quantity("focal length", "f", "m", ("m", "cm"), 0.08, 0.35, "lens", ("f", "focal_length")),
-        "do": Quantity("object distance", "do", "m", ("m", "cm"), 0.05, 0.8, "item", ("d_o", "do", "object_distance", "distance")),
+        "do": Quantity(
+            "object distance", "do", "m", ("m", "cm"), 0.05, 0.8, "item", ("d_o", "do", "object_distance", "distance")
+        ),
         "ho": Quantity("object height", "ho", "m", ("m", "cm"), 0.02, 0.095, "item", ("h_o",)),
-        "di": Quantity("image distance", "di", "m", ("m", "cm"), owner="item", aliases=("d_i", "image_distance")),
-        "magnification": Quantity("magnification", "M", "", ("",), owner="", aliases=("m", "magnification")),
-        "hi": Quantity("image height", "hi", "m", ("m", "cm"), owner="item", aliases=("h_i",)),
+        "di": Quantity(
+            "image distance", "di", "m", ("m", "cm"), owner="item", aliases=("d_i", "image_distance"), either_sign=True
+        ),
+        "magnification": Quantity(
+            "magnification", "M", "", ("",), owner="", aliases=("m", "magnification"), either_sign=True
+        ),
+        "hi": Quantity("image height", "hi", "m", ("m", "cm"), owner="item", aliases=("h_i",), either_sign=True),
     },
     conditions={"side": ("left", "right")},
     formulas={
@@ -51,7 +57,11 @@ FAMILY = Family(
         "hi": lambda ho, magnification: ho * magnification,
     },
     equations=_equations,
-    relations=lambda s: ((f"{s['side']}_of", "item", "lens"), (f"{OPPOSITES[str(s['side'])]}_of", "lens", "item")) if s.get("side") else (),
+    relations=lambda s: (
+        ((f"{s['side']}_of", "item", "lens"), (f"{OPPOSITES[str(s['side'])]}_of", "lens", "item"))
+        if s.get("side")
+        else ()
+    ),
     forces=lambda s: (),
     rules=("the thin lens equation", "the reciprocals of both distances add up to that of the focal length"),
     rule_words=r"lens|focal|refract",

@@ -43,7 +43,9 @@ FAMILY = Family(
     quantities={
         "mass": Quantity("mass", "m", "kg", ("kg", "g"), 0.1, 0.95, "body", ("m",)),
         "length": Quantity("string length", "L", "m", ("m", "cm"), 0.3, 2.9, "", ("l", "length")),
-        "angle0": Quantity("release angle", "θ0", "°", ("°",), 20, 60, "body", ("theta_max", "theta0", "amplitude", "theta")),
+        "angle0": Quantity(
+            "release angle", "θ0", "°", ("°",), 20, 60, "body", ("theta_max", "theta0", "amplitude", "theta")
+        ),
         "angle1": Quantity("present angle", "θ1", "°", ("°",), 10, 50, "body", ("theta1",)),
         "g": Quantity("gravitational acceleration", "g", "m/s²"),
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity",)),

@@ -57,7 +57,7 @@ FAMILY = Family(
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity",)),
         "vx": Quantity("horizontal velocity", "vx", "m/s", ("m/s", "km/h"), owner="body", aliases=("v0x",)),
         "vy0": Quantity("initial vertical speed", "vy0", "m/s", ("m/s", "km/h"), owner="body", aliases=("v0y",)),
-        "vy1": Quantity("vertical speed", "vy", "m/s", ("m/s", "km/h"), owner="body"),
+        "vy1": Quantity("vertical speed", "vy", "m/s", ("m/s", "km/h"), owner="body", either_sign=True),
         "x": Quantity("horizontal distance", "x", "m", ("m", "cm"), owner="body"),
         "y": Quantity("height above the ground", "y", "m", ("m", "cm"), owner="body"),
         "peak": Quantity("maximum height", "H", "m", ("m",), owner="body", aliases=("h_max", "max_height", "h_peak")),
@@ -94,7 +94,10 @@ FAMILY = Family(
     outcome=Outcome(
         "phase",
         "Is the {body} rising or falling at that moment?",
-        {"rising": r"\brising|\brises?\b|going up|climb|upward", "falling": r"\bfall(s|ing)?\b|descend|dropping|downward"},
+        {
+            "rising": r"\brising|\brises?\b|going up|climb|upward",
+            "falling": r"\bfall(s|ing)?\b|descend|dropping|downward",
+        },
     ),
     targets=("vx", "x", "y", "vy1", "peak", "range"),
     interventions=("mass", "v0"),

@@ -46,7 +46,7 @@ FAMILY = Family(
         "g": Quantity("gravitational acceleration", "g", "m/s²"),
         "weight1": Quantity("weight", "W1", "N", ("N",), owner="a"),
         "weight2": Quantity("weight", "W2", "N", ("N",), owner="b"),
-        "acceleration": Quantity("acceleration", "a", "m/s²", ("m/s²",), owner="a", aliases=("a",)),
+        "acceleration": Quantity("acceleration", "a", "m/s²", ("m/s²",), owner="a", aliases=("a",), either_sign=True),
         "tension": Quantity("tension in the string", "T", "N", ("N",), owner="", aliases=("tension", "t_string")),
         "v1": Quantity("final speed", "v", "m/s", ("m/s", "km/h"), owner="a", aliases=("v_final",)),
     },
@@ -72,7 +72,10 @@ FAMILY = Family(
         ForceSpec("tension", "a", "up", "tension"),
         ForceSpec("tension", "b", "up", "tension"),
     ),
-    rules=("Newton's second law for both bodies on one string", "the difference of the weights accelerates both masses"),
+    rules=(
+        "Newton's second law for both bodies on one string",
+        "the difference of the weights accelerates both masses",
+    ),
     rule_words=r"newton|second law|atwood|difference of the weights",
     setting="A {a} of mass {m1} and a {b} of mass {m2} hang from one string over an ideal {pulley}, the {a} to the {side} of the "
     "{b}. The heavier one is already descending with an initial speed of {v0}; the elapsed time is {t}.",

@@ -47,9 +47,13 @@ FAMILY = Family(
         "k": Quantity("stiffness", "k", "N/m", ("N/m",), 110, 950, "spring", ("k", "spring_constant", "k_n_per_m")),
         "x0": Quantity("initial displacement", "x0", "m", ("m", "cm"), 0.1, 0.5, "body", ("displacement", "x")),
         "x1": Quantity("later displacement", "x1", "m", ("m", "cm"), 0.05, 0.4, "body", ("x_later",)),
-        "force": Quantity("spring force at release", "F", "N", ("N",), owner="body", aliases=("spring_force", "f", "spring")),
+        "force": Quantity(
+            "spring force at release", "F", "N", ("N",), owner="body", aliases=("spring_force", "f", "spring")
+        ),
         "acceleration": Quantity("acceleration at release", "a", "m/s²", ("m/s²",), owner="body", aliases=("a",)),
-        "e0": Quantity("initial stored energy", "E0", "J", ("J",), owner="spring", aliases=("spring_pe", "pe", "energy")),
+        "e0": Quantity(
+            "initial stored energy", "E0", "J", ("J",), owner="spring", aliases=("spring_pe", "pe", "energy")
+        ),
         "e1": Quantity("stored energy", "E1", "J", ("J",), owner="spring"),
         "v1": Quantity("speed at the later displacement", "v", "m/s", ("m/s", "km/h"), owner="body"),
         "period": Quantity("period", "T", "s", ("s",), owner="", aliases=("t",)),

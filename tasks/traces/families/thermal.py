@@ -55,15 +55,32 @@ def _draw(p):
 
 FAMILY = Family(
     name="thermal",
-    roles={"body": ("brass bar", "steel rod", "clay brick", "glass plate", "stone slab"), "source": ("bath", "plate", "stove")},
-    recognize={"source": r"bath|stove|heater|hot ?plate", "body": r"ice|gold|copper|alumin|iron|lead|water|sample|block|rod|bar|brick|slab"},
+    roles={
+        "body": ("brass bar", "steel rod", "clay brick", "glass plate", "stone slab"),
+        "source": ("bath", "plate", "stove"),
+    },
+    recognize={
+        "source": r"bath|stove|heater|hot ?plate",
+        "body": r"ice|gold|copper|alumin|iron|lead|water|sample|block|rod|bar|brick|slab",
+    },
     quantities={
         "mass": Quantity("mass", "m", "kg", ("kg", "g"), 0.4, 4.5, "body", ("m",)),
-        "c": Quantity("specific heat", "c", "J/(kg·K)", ("J/(kg·K)", "kJ/(kg·K)"), 380, 920, "body", ("c", "specific_heat")),
+        "c": Quantity(
+            "specific heat", "c", "J/(kg·K)", ("J/(kg·K)", "kJ/(kg·K)"), 380, 920, "body", ("c", "specific_heat")
+        ),
         "T0": Quantity("initial temperature", "T0", "K", ("°C", "K"), 303, 368, "body", ("t_initial", "t0", "ti")),
         "Q": Quantity("heat", "Q", "J", ("J", "kJ"), 6000, 95000, "source", ("q", "heat")),
         "capacity": Quantity("heat capacity", "C", "J/K", ("J/K", "kJ/K"), owner="body"),
-        "dT": Quantity("temperature change", "ΔT", "K", ("K",), owner="body", aliases=("dt", "delta_t"), difference=True),
+        "dT": Quantity(
+            "temperature change",
+            "ΔT",
+            "K",
+            ("K",),
+            owner="body",
+            aliases=("dt", "delta_t"),
+            difference=True,
+            either_sign=True,
+        ),
         "T1": Quantity("final temperature", "T1", "K", ("°C", "K"), owner="body", aliases=("t_final", "t1", "tf")),
     },
     conditions={"flow": ("heated", "cooled")},
@@ -88,7 +105,10 @@ FAMILY = Family(
     outcome=Outcome(
         "trend",
         "Does the {body} warm or cool?",
-        {"warms": r"\bwarm|\bheats? up|hotter|\bris(es?|ing)\b|absorbed", "cools": r"\bcool(s|ing)?\b|colder|\bfall(s|ing)?\b|\bdrops?\b"},
+        {
+            "warms": r"\bwarm|\bheats? up|hotter|\bris(es?|ing)\b|absorbed",
+            "cools": r"\bcool(s|ing)?\b|colder|\bfall(s|ing)?\b|\bdrops?\b",
+        },
     ),
     targets=("capacity", "dT", "T1"),
     interventions=("mass", "Q", "c"),

@@ -27,7 +27,9 @@ def _draw(p):
     second = max(0.35, min(2.4, first * ratio))
     p.line([(0.8 + 4.2 * i / 200, 3.4 + 0.8 * sin(2 * pi * 4.2 * i / 200 / first)) for i in range(201)])
     turn = 2 * pi * 4.2 / first
-    p.line([(5 + 4.2 * i / 200, 3.4 + 0.8 * sin(turn + 2 * pi * 4.2 * i / 200 / second)) for i in range(201)], thick=True)
+    p.line(
+        [(5 + 4.2 * i / 200, 3.4 + 0.8 * sin(turn + 2 * pi * 4.2 * i / 200 / second)) for i in range(201)], thick=True
+    )
     p.line([(5, 1.6), (5, 5.2)], dashed=True)
     p.label(2.9, 5, p.names["a"])
     p.label(7.1, 5, p.names["b"])
@@ -42,7 +44,9 @@ FAMILY = Family(
     recognize={"wave": r"wave|pulse|ripple|sound|light", "a": r"medium_?1|first", "b": r"medium_?2|second"},
     quantities={
         "f": Quantity("frequency", "f", "Hz", ("Hz", "kHz"), 15, 420, "wave", ("f", "frequency")),
-        "lam1": Quantity("first wavelength", "λ1", "m", ("m", "cm"), 0.15, 1.9, "wave", ("lambda", "wavelength", "λ", "lambda1")),
+        "lam1": Quantity(
+            "first wavelength", "λ1", "m", ("m", "cm"), 0.15, 1.9, "wave", ("lambda", "wavelength", "λ", "lambda1")
+        ),
         "v2": Quantity("wave speed", "v2", "m/s", ("m/s",), 20, 480, "b", ("speed_2",)),
         "v1": Quantity("wave speed", "v1", "m/s", ("m/s",), owner="a", aliases=("v", "speed", "wave_speed")),
         "lam2": Quantity("second wavelength", "λ2", "m", ("m", "cm"), owner="wave", aliases=("lambda2",)),
@@ -70,7 +74,10 @@ FAMILY = Family(
     outcome=Outcome(
         "trend",
         "Does the wavelength of the {wave} grow or shrink?",
-        {"grows": r"\bgrow|\bincreas|longer|stretch|\brises?\b", "shrinks": r"\bshr[iu]nk|\bdecreas|shorter|\bfalls?\b|compress"},
+        {
+            "grows": r"\bgrow|\bincreas|longer|stretch|\brises?\b",
+            "shrinks": r"\bshr[iu]nk|\bdecreas|shorter|\bfalls?\b|compress",
+        },
     ),
     targets=("v1", "lam2", "period", "ratio"),
     interventions=("f", "v2"),
