@@ -15,7 +15,7 @@ MARKUP = "*_`\"'“”‘’#>~ \t"
 # What ends a bare word of an answer: punctuation that closes or explains it, a bracket, a spaced dash, a line break or
 # the end. A plain blank does not ("No key is visible"), nor does a slash ("Yes/No") or a question mark ("Success?").
 BOUNDARY = r"(?=[*_`\"'”’)\]}$]*(?:[.,;:!]|\s*\n|\s*$|\s+[(\[]|\s+[-–—]+\s|[–—]))(?![.,;:!]\d|\.[ \t]*\d)"
-OPENING = r"[*_`\"'“‘(\[{$\s]*"
+OPENING = r"[*_`\"'“‘(\[{$#>\s]*"
 CLOSING = r"(?:[^\w?]|_)*"  # markup, punctuation and emoji behind the last word
 
 
@@ -65,6 +65,14 @@ def final_text(text: str | None, think_tags: tuple[str, ...] = THINK_TAGS) -> Fi
     if not rest:
         return Final("", reason="empty")
     return Final(rest, recovery="reasoning removed" if closings else None)
+
+
+_LONG_RUN = re.compile(r"([*_`\"'“”‘’(\[{)\]}$#>=:\-–—.,!\s]{24})[*_`\"'“”‘’(\[{)\]}$#>=:\-–—.,!\s]+")
+
+
+def squeezed(text: str) -> str:
+    """`text` with runs of blanks, markup and punctuation cut to 24 characters, so that no pattern backtracks over more."""
+    return _LONG_RUN.sub(lambda run: run[1] + ("\n" if "\n" in run[0] else ""), text)
 
 
 def join(*notes: str | None) -> str | None:

@@ -20,6 +20,7 @@ from tasks.parsing.answer import (
     decide,
     final_text,
     join,
+    squeezed,
     unreadable,
 )
 from tasks.parsing.objects import Broken, only_object
@@ -29,10 +30,10 @@ _LETTER = rf"{OPENING}(?:\\(?:boxed|text\w*)\{{)*{OPENING}(?i:{_KIND}){OPENING}(
 _NOUN = (
     r"(?:answer|choice|option|selection|candidate|verdict|(?:next|resulting|correct)\s+(?:state|observation|image|one))"
 )
-_NO_SECOND = r"(?![)\]]?\s*[,;/]?\s*(?:(?:or|and)\s+)?\(?[A-D]\b(?!\s+\w))"
+_NO_SECOND = r"(?![)\]]?[ \t]*[,;/]?[ \t]*(?:(?:or|and)\s+)?\(?[A-D]\b(?!\s+\w))"
 _LABEL = re.compile(
     rf"(?i:(?P<final>final|overall)\s+)?(?i:\b{_NOUN}\b){OPENING}"
-    rf"(?:\s*(?i::|=|-+>|→|\b(?:is|would be|must be|should be)\b)[*_\s]*)+{_LETTER}{BOUNDARY}{_NO_SECOND}"
+    rf"(?:\s*+(?i::|=|-+>|→|\b(?:is|would be|must be|should be)\b)[*_\s]*+){{1,3}}+{_LETTER}{BOUNDARY}{_NO_SECOND}"
 )
 _IS_CORRECT = re.compile(
     rf"(?:\A|\n|[.!?:,]\s+){_LETTER}[)\]*_`\"'”’]*\s+is\s+(?:the\s+)?(?:correct|right|answer|best)\b"
@@ -92,7 +93,8 @@ def parse(text: str | None, answer_format: str, policy: str, think_tags: tuple[s
         return Parse("recovered", only, stated.span[:200], join(final.recovery, "JSON", stated.recovery))
     if re.fullmatch("[a-d][.)]?", final.text):
         return Parse("recovered", final.text[0].upper(), final.text, join(final.recovery, "lower case"))
-    read = decide(_statements(final.text), final.text)
+    plain = squeezed(final.text)
+    read = decide(_statements(plain), plain)
     if read.mode == "none":
         return read
     bare = final.text.strip(MARKUP + ".!()[]") == read.value

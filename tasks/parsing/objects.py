@@ -65,7 +65,13 @@ def _read(text: str) -> tuple[Any, str | None]:
     if len(text) > MAX_LITERAL:
         raise ValueError("not JSON")
     try:
-        value = ast.literal_eval(text.strip())
+        tree = ast.parse(text.strip(), mode="eval")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Dict):
+                keys = [ast.dump(key) for key in node.keys if key is not None]
+                if len(keys) != len(set(keys)):
+                    raise ValueError("a key occurs twice")
+        value = ast.literal_eval(tree)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         raise ValueError("not JSON") from None
     json.dumps(value, allow_nan=False)  # sets, bytes and complex numbers are no answer

@@ -22,6 +22,7 @@ from tasks.parsing.answer import (
     decide,
     final_text,
     join,
+    squeezed,
     unreadable,
 )
 from tasks.parsing.objects import Broken, only_object
@@ -34,12 +35,14 @@ _NOT = (
     r"(?:(?:(?:it|this|that)\s+)?(?:(?:is|was|has|have|had|did|does|do|could|can)\s*(?:not|n't)|not|never|no|non|without)"
     r"(?:\s+|-)(?:a\s+|an\s+|any\s+|been\s+|fully\s+|successfully\s+)*)"
 )
-_PHRASE = rf"{OPENING}(?:\\(?:boxed|text\w*)\{{)*{OPENING}(?P<neg>{_NOT})?(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\b"
+_PHRASE = (
+    rf"{OPENING}(?:\\(?:boxed|text\w*)\{{)*{OPENING}(?P<neg>{_NOT})?(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))(?![^\W_])"
+)
 _NOUN = "(?:verdict|answer|judge?ment|decision|conclusion|result|outcome|prediction|classification)"
 _SO = r"(?:therefore|thus|hence|so|in conclusion|to conclude)"
 _LABEL = re.compile(
     rf"(?:(?P<final>final|overall|ultimate)\s+)?\b{_NOUN}\b{OPENING}"
-    rf"(?:\s*(?::|=|-+>|→|[–—]|\bis\b|\bwould be\b|\bmust be\b|\bremains\b)[*_\s]*)+(?:an?\s+)?{_PHRASE}{BOUNDARY}",
+    rf"(?:\s*+(?::|=|-+>|→|[–—]|\bis\b|\bwould be\b|\bmust be\b|\bremains\b)[*_\s]*+){{1,3}}+(?:an?\s+)?{_PHRASE}{BOUNDARY}",
     re.IGNORECASE,
 )
 _LEADING = re.compile(rf"\A{_PHRASE}{BOUNDARY}(?!\s*[.,;:!]?\s*(?:if|unless|or)\b)", re.IGNORECASE)
@@ -129,7 +132,8 @@ def parse(text: str | None, answer_format: str, policy: str, think_tags: tuple[s
         if isinstance(stated, str):
             return unreadable(stated)
         return Parse("recovered", spelling[stated], None, join(final.recovery, "JSON"))
-    read = decide(_statements(final.text), final.text)
+    plain = squeezed(final.text)
+    read = decide(_statements(plain), plain)
     if read.mode == "none":
         return read
     bare = read.recovery != "labeled" and final.text.strip(MARKUP + ".!") == (read.span or "").strip(MARKUP + ".!")
