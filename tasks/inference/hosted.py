@@ -103,11 +103,11 @@ class HostedBackend:
         last = "no reply yet"
         tries = 0
         try:
-            async with asyncio.timeout(self.spec.limits.deadline_s):
+            async with asyncio.timeout(self.spec.limits.deadline_s) as clock:
                 body = self.provider.body(self.spec, question, message)
                 while True:
                     await self._gate()
-                    await self._pace.enter(question.tokens)
+                    await self._turn(clock, question.tokens)
                     tries += 1
                     try:
                         reply = await self._once(question, body)
@@ -128,6 +128,24 @@ class HostedBackend:
         except TimeoutError:
             passed = time.monotonic() - started
             return self._error(f"no answer within the deadline of {passed:.0f} s, {tries} tries; the last: {last}")
+
+    async def _turn(self, clock: asyncio.Timeout, tokens: int) -> None:
+        """Wait for the judge's own rates and for a server that lets nobody in. That is no fault of the item, so its
+        deadline stands still."""
+        loop = asyncio.get_running_loop()
+        started, deadline = loop.time(), clock.when()
+        clock.reschedule(None)
+        wait = self._pace.reserve(tokens)
+        if wait > 1:
+            self._show_wait(wait, "own rates")
+        await self._pace.enter(wait)
+        assert deadline is not None
+        clock.reschedule(deadline + loop.time() - started)
+
+    def _show_wait(self, seconds: float, reason: str) -> None:
+        if self.progress is not None:
+            self.progress.waiting_until = max(self.progress.waiting_until, time.monotonic() + seconds)
+            self.progress.waiting_for = reason
 
     async def _once(self, question: Question, body: bytes) -> Reply:
         """One request. Raises Failed."""
@@ -179,9 +197,7 @@ class HostedBackend:
             if seconds > self.spec.limits.deadline_s:
                 raise Stopped(f"{self._host} asks to wait {seconds:.0f} s ({fault.message})", abort=False)
             self._pace.close(seconds)
-        if self.progress is not None:
-            self.progress.waiting_until = max(self.progress.waiting_until, time.monotonic() + seconds)
-            self.progress.waiting_for = "rate limit of the server"
+        self._show_wait(seconds, "rate limit of the server")
         # Spread over a while, so that those who waited together do not come back together.
         await asyncio.sleep(seconds + self._random.uniform(0, 0.1 * seconds + 0.01 * self.spec.concurrency))
 

@@ -36,13 +36,13 @@ class Pace:
         self.tokens = Bucket(tokens_per_minute) if tokens_per_minute else None
         self.closed_until = 0.0
 
-    async def enter(self, tokens: int) -> None:
-        """Returns when a request of about `tokens` tokens may leave."""
-        wait = 0.0
-        if self.requests:
-            wait = self.requests.take(1)
-        if self.tokens:
-            wait = max(wait, self.tokens.take(tokens))
+    def reserve(self, tokens: int) -> float:
+        """Seconds after which a request of about `tokens` tokens may leave. The place in the row is taken."""
+        wait = self.requests.take(1) if self.requests else 0.0
+        return max(wait, self.tokens.take(tokens)) if self.tokens else wait
+
+    async def enter(self, wait: float) -> None:
+        """Returns after `wait` seconds and when the server lets requests in again."""
         if wait:
             await asyncio.sleep(wait)
         while (left := self.closed_until - time.monotonic()) > 0:

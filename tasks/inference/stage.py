@@ -88,6 +88,7 @@ async def _infer(
         progress = Progress(judge, len(planned), reused=len(planned) - len(missing))
         if not missing:
             return found
+        check_sizes(spec, [question for question, _ in missing])
         progress.currency = spec.prices.currency if spec.prices else None
         servers = {row["server"] for row in answered.values() if row["server"]}
         async with open_backend(spec, progress) as backend:
@@ -126,7 +127,6 @@ async def _first(
     """Preflight with the largest question that is missing and has not failed before; what is left to ask.
 
     Its answer is kept like any other. Where everything that is left has failed before there is nothing to learn so."""
-    check_sizes(spec, [question for question, _ in missing])
     fresh = [job for job in missing if _key(*job) not in failed]
     if not fresh:
         return missing

@@ -15,6 +15,7 @@ from storage import Store
 from tasks.errors import BadInput, StageFailed
 from tasks.inference.exam import message_of, questions
 from tasks.inference.hosted import HostedBackend
+from tasks.inference.judges.question import EMPTY_SCENE
 from tasks.inference.message import Pictures
 from tasks.inference.pace import Bucket
 
@@ -144,7 +145,7 @@ def test_structured_output_in_each_api(store):
         "C": "Yes",
         "D": "Fail",
         "E": '{"answer":"key_red"}',
-        "B": '{"agent":{},"front_cell":{},"objects":[]}',
+        "B": EMPTY_SCENE,
     }
 
     def say(seen):
@@ -236,6 +237,16 @@ def test_requests_a_minute_are_kept(store):
     assert at[-1] - at[0] > 0.02  # ten a second at once, the others as they come due
     bucket = Bucket(600)
     assert [round(bucket.take(1)) for _ in range(31)][-1] == 2  # the 31st leaves two seconds later, ten a second
+
+
+def test_waiting_for_ones_own_rate_does_not_use_up_the_deadline(store):
+    release = make_release(store, 15)
+    with ScriptedServer(lambda seen: Say("Yes")) as server:
+        limits = {"requests_per_minute": 300, "concurrency": 15, "deadline_s": 1.6}
+        rows = infer(store, release, judge(server.url, limits=limits))
+    at = [seen.at for seen in server.asked]
+    assert rows["status"].unique().to_list() == ["ok"]
+    assert at[-1] - at[0] > 1.5  # five at once, the last of the others two seconds later
 
 
 def test_tokens_a_minute_are_settled_with_what_was_used():

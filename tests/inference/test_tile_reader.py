@@ -21,7 +21,12 @@ from tasks.rendering.png import encode
 from tasks.rendering.storyboard import captioned, panel, sheet, storyboard
 from tasks.rendering.styles import VISUALS
 from tasks.worlds import environment
-from tasks.worlds.minigrid.simulator import color, door_state, kind
+from tasks.worlds.minigrid.simulator import EMPTY as EMPTY_CODE
+from tasks.worlds.minigrid.simulator import UNSEEN as UNSEEN_CODE
+from tasks.worlds.minigrid.simulator import WALL as WALL_CODE
+from tasks.worlds.minigrid.simulator import View as SimulatorView
+from tasks.worlds.minigrid.simulator import cell, color, door_state, kind
+from tasks.worlds.minigrid.tiles import draw
 
 PROMPTS = prompt_set("minigrid-v1")
 ENVIRONMENTS = (
@@ -129,6 +134,21 @@ def test_colors_may_change_in_any_affine_way(frames, gains, room, noise, seed):
     assert read([changed.round().clip(0, 255).astype(np.uint8)]) == [seen]
 
 
+@pytest.mark.parametrize("visual", VISUALS)
+@pytest.mark.parametrize("code", [EMPTY_CODE, UNSEEN_CODE, WALL_CODE])
+@pytest.mark.parametrize("carrying", [EMPTY_CODE, cell("key", "grey"), cell("ball", "purple")])
+def test_the_triangle_ties_the_colors_down(code, carrying, visual):
+    """Floor and cells out of sight are one pattern in two shades, walls no pattern at all; with nothing else around, only
+    the agent tells."""
+    cells = np.full((7, 7), code, dtype=np.uint16)
+    cells[6, 3] = cell("goal", "green")
+    pixels = VISUALS[visual](draw(SimulatorView(cells, carrying)), "g", 0)
+    (seen,) = read([pixels])
+    assert {content for row in seen.cells[:6] for content in row} == {thing(code)}
+    assert seen.beneath == Thing("goal", "green")
+    assert seen.carrying == (None if carrying == EMPTY_CODE else thing(carrying))
+
+
 def test_parts_and_captions_of_sheets_and_panels(frames):
     pixels = [pixels for pixels, _ in frames[0][:6]]
     upper = storyboard([(f"step {n}", pixels[n]) for n in (0, 4, 2)])
@@ -139,6 +159,17 @@ def test_parts_and_captions_of_sheets_and_panels(frames):
     assert sorted(frame.caption for frame in found) == ["A", "B", "C", "D", "NOW"]
     by_caption = {frame.caption: frame.pixels for frame in found}
     assert (by_caption["C"] == pixels[3]).all() and (by_caption["NOW"] == pixels[0]).all()
+
+
+def test_captions_order_the_pictures_wherever_they_stand(frames):
+    """DoorKey's success is its last step, and only that."""
+    pixels = [pixels for pixels, _ in frames[0]]
+    last = len(pixels) - 1
+    prompt = PROMPTS.prompt("C", evidence="", mission="use the key to open the door and then get to the goal")
+    for steps, answer in (([0, 5, last], "Yes"), ([last, 0, 5], "Yes"), ([5, 0], "No"), ([last - 1, last, 2], "Yes")):
+        shown = [(f"step {step}", pixels[step]) for step in steps]
+        assert TileReader().answer(message(prompt, storyboard(shown))) == answer
+        assert TileReader().answer(message(prompt, *(captioned(*frame) for frame in shown))) == answer
 
 
 def test_a_filtered_png_reads_the_same(frames, tmp_path):
