@@ -400,12 +400,14 @@ class _Physics(_Case):
         else:  # the effect is told of the subject; what takes part is spoken of more often than what stands by
             text, subject = self.effect.lower(), self.family.subject
             order = [subject, *(role for role in self.reader.role_order if role != subject)]
-            told = [self.change, self.derivation, *self.evidence, *(k.replace("_", " ") for k in self.variables)]
+            told = [self.change, self.derivation, *self.evidence]
             told += [_text(_dict(force).get("target")) for force in _list(self.s0.get("forces"))]
             counts = [name for _, _, name in occurrences(" ; ".join(told).lower(), free)]
-            rank = {name: (-counts.count(name), 0) for name in free}
+            keys = " ; ".join(self.variables).replace("_", " ").lower()
+            rank = {name: (_position(keys, name.lower()), -counts.count(name)) for name in free}
             for _, _, name in occurrences(text, free)[:1]:
-                rank[name] = (-(10**6), 0)
+                if subject in ("a", "body") or subject == order[0]:
+                    rank[name] = (-1, 0)
         for role in order:
             pool = [name for name in free if name.lower() in self.family.roles[role]]
             if pool:
@@ -930,7 +932,8 @@ class _Physics(_Case):
             self.add("evidence", "trans", True, "object", pointer, f"{known:.4g}", text[max(0, told.start - 30) : told.end], "a fact of another object")
             return
         holders = self.holders(told, told.keys[0])
-        if holders:
+        sure = bool(self.question or self.gold) or "a" not in self.family.roles
+        if holders and sure:
             self.add("evidence", "trans", False, "object", pointer, f"the {item.name} of the {holders[0]}", text[max(0, told.start - 30) : told.end], "the fact belongs to another object")
         else:
             self.add("evidence", "trans", None, "object", pointer, item.name, text[max(0, told.start - 30) : told.end], "nothing is known of this")

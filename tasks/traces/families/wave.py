@@ -47,8 +47,8 @@ FAMILY = Family(
         "lam1": Quantity(
             "first wavelength", "λ1", "m", ("m", "cm"), 0.15, 1.9, "wave", ("lambda", "wavelength", "λ", "lambda1")
         ),
-        "v2": Quantity("wave speed", "v2", "m/s", ("m/s",), 20, 480, "b", ("speed_2",)),
-        "v1": Quantity("wave speed", "v1", "m/s", ("m/s",), owner="a", aliases=("v", "speed", "wave_speed")),
+        "v2": Quantity("second wave speed", "v2", "m/s", ("m/s",), 20, 480, "b", ("speed_2",)),
+        "v1": Quantity("first wave speed", "v1", "m/s", ("m/s",), owner="a", aliases=("v", "speed", "wave_speed", "wave speed")),
         "lam2": Quantity("second wavelength", "λ2", "m", ("m", "cm"), owner="wave", aliases=("lambda2",)),
         "period": Quantity("period", "T", "s", ("s", "ms"), owner="wave", aliases=("t",)),
         "ratio": Quantity("ratio of the second to the first wave speed", "n", "", ("",), owner=""),
@@ -66,7 +66,7 @@ FAMILY = Family(
     forces=lambda s: (),
     rules=("wave speed equals frequency times wavelength", "the frequency is kept where the medium changes"),
     rule_words=r"wave|frequency|wavelength",
-    setting="A {wave} with a frequency of {f} has a first wavelength of {lam1} on a {a} and passes into a {b} with a wave speed of "
+    setting="A {wave} with a frequency of {f} has a first wavelength of {lam1} on a {a} and passes into a {b} with a second wave speed of "
     "{v2}.",
     effect="The wavelength of the {wave} {trend} to a second wavelength of {lam2}",
     subject="wave",
