@@ -60,7 +60,7 @@ def configs(request: Request, configuration: Configuration) -> Configs:
         place = {shard: profile.place(shard) for shard in profile.shards}
         made |= {
             "rollouts": {shard: profile.rollouts(shard, seed) for shard in profile.shards},
-            "variants": place,
+            "variants": {shard: profile.variants(shard) for shard in profile.shards},
             "rendering": place,
             "gates": place,
             "exams": {shard: profile.exams(shard, seed) for shard in profile.shards},

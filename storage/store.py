@@ -29,6 +29,7 @@ from storage.keys import digest
 from storage.tables import SCHEMAS, UNIQUE_KEYS, TableError, check_unique, conform
 
 PACKAGES = ("minigrid", "miniworld", "gymnasium", "numpy", "pillow", "isal", "pyarrow", "polars", "scipy", "prefect")
+COMPRESSED = frozenset({"png"})  # columns that hold compressed bytes already
 PART_ROWS = 100_000
 PART_BYTES = 48 * 2**20  # bounds a part's largest column, and with it a row group
 
@@ -138,7 +139,10 @@ class ArtifactWriter:
         rows = pa.concat_tables(self.pending.pop(table)).combine_chunks()
         self.waiting.pop(table)
         buffer = pa.BufferOutputStream()
-        pq.write_table(rows, buffer, compression="zstd", write_statistics=True)
+        compression = {name: "none" if name in COMPRESSED else "zstd" for name in rows.schema.names}
+        pq.write_table(
+            rows, buffer, compression=compression, write_statistics=not COMPRESSED.intersection(rows.schema.names)
+        )
         data = memoryview(buffer.getvalue())
         number = sum(part["table"] == table for part in self.parts)
         name = f"part-{table}-{number:05d}.parquet"

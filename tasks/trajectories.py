@@ -61,6 +61,7 @@ def groups(artifact: Artifact, world: Environment, only: set[str] | None = None)
     """The groups of an artifact that have trajectories, in order, one in memory at a time; `only` picks by group id."""
     rows = {row["group_id"]: row for row in artifact.arrow("groups").to_pylist()}
     current: Group | None = None
+    decoded: dict[str, Any] = {}  # NoCue's states are Full's, and most of CF's are
     for batch in artifact.batches("trajectories"):
         for record in batch.to_batches(max_chunksize=32):
             for row in record.to_pylist():
@@ -71,19 +72,23 @@ def groups(artifact: Artifact, world: Environment, only: set[str] | None = None)
                         yield current
                     head = rows[row["group_id"]]
                     current = Group(head["group_id"], world, head["seed"], head["mission"], head["actions"])
-                current.traces[row["variant"]] = _trace(row, current, world)
+                    decoded.clear()
+                for state in row["states"]:
+                    if state not in decoded:
+                        decoded[state] = world.decode(json.loads(state))
+                current.traces[row["variant"]] = _trace(row, current, [decoded[state] for state in row["states"]])
                 if row["mask"]:
                     current.mask = [MaskBox(**box) for box in row["mask"]]
     if current is not None:
         yield current
 
 
-def _trace(row: dict[str, Any], group: Group, world: Environment) -> Trace:
+def _trace(row: dict[str, Any], group: Group, states: list[Any]) -> Trace:
     intervention = json.loads(row["intervention"]) if row["intervention"] else None
     return Trace(
         mission=group.mission,
         actions=row["actions"],
-        states=[world.decode(json.loads(state)) for state in row["states"]],
+        states=states,
         success=row["success"],
         terminated=row["terminated"],
         truncated=row["truncated"],

@@ -38,7 +38,7 @@ def generate(folder: Path | str, profile: str = "smoke", world: str = "minigrid"
     shards = list(plan.shards)
     with Runner(str(folder), processes=processes) as runner:
         rollouts = runner.map(ROLLOUTS, {s: (plan.rollouts(s, SEED), {}) for s in shards})
-        variants = runner.map(VARIANTS, {s: (plan.place(s), {"rollouts": rollouts[s]}) for s in shards})
+        variants = runner.map(VARIANTS, {s: (plan.variants(s), {"rollouts": rollouts[s]}) for s in shards})
         rendering = runner.map(RENDERING, {s: (plan.place(s), {"variants": variants[s]}) for s in shards})
         gates = runner.map(
             GATES, {s: (plan.place(s), {"variants": variants[s], "rendering": rendering[s]}) for s in shards}

@@ -100,10 +100,13 @@ def _drafts(source: Source, able: list[Group], tasks: Config) -> Iterator[list[D
             case "B":
                 yield from task_b.draft(source, chosen, plan["frames"])
             case "C":
-                yield from task_c.draft(source, chosen, plan["probes"], plan["framings"], plan["split"])
+                yield from task_c.draft(
+                    source, chosen, plan["probes"], plan["framings"], plan["split"], plan["nocue_framings"]
+                )
             case "D":
                 references, queries = chosen[: plan["references"]], chosen[plan["references"] :]
-                yield from task_d.draft(source, queries, references, [tuple(p) for p in plan["presentations"]])
+                presentations = [tuple(shown) for shown in plan["presentations"]]
+                yield from task_d.draft(source, queries, references, presentations, plan["nocue_framings"])
             case "E":
                 yield from task_e.draft(source, chosen, plan["roles"])
 

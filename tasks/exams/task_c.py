@@ -20,17 +20,24 @@ FRAMINGS = ("neu", "pos", "neg")
 
 
 def draft(
-    source: Source, groups: Sequence[Group], probes: bool = True, framings: Sequence[str] = FRAMINGS, split: bool = True
+    source: Source,
+    groups: Sequence[Group],
+    probes: bool = True,
+    framings: Sequence[str] = FRAMINGS,
+    split: bool = True,
+    nocue_framings: Sequence[str] | None = None,
 ) -> Iterator[list[Draft]]:
-    """The items of each group. `probes` off leaves the temporal and visual items out."""
+    """The items of each group. `probes` off leaves the temporal and visual items out; `nocue_framings` are NoCue's own."""
     for group in groups:
         steps = keyframes(group)
         presentations = [(order, visual, None) for order, visual in product(ORDERS, VISUALS)] if probes else []
-        presentations += [("orig", "clean", framing) for framing in framings]
+        framed = {variant: framings for variant in group.traces}
+        if nocue_framings is not None:
+            framed["nocue"] = nocue_framings
         yield [
             item
             for variant in group.traces
-            for order, visual, framing in presentations
+            for order, visual, framing in [*presentations, *(("orig", "clean", name) for name in framed[variant])]
             for item in _pair(source, group, steps, variant, order, visual, framing, split)
         ]
 

@@ -30,32 +30,41 @@ def draft(
     queries: Sequence[Group],
     references: Sequence[Group],
     presentations: Sequence[tuple[str, str]] = BASE_PRESENTATIONS,
+    nocue_framings: Sequence[str] | None = None,
 ) -> Iterator[list[Draft]]:
-    """Every variant of every query under each (visual, framing), on a sheet with its reference's Full."""
+    """Every variant of every query under each (visual, framing), on a sheet with its reference's Full; `nocue_framings`
+    are those in which NoCue is asked too."""
     matched = match(queries, references)
     for query in queries:
         reference = matched[query.group_id]
+        pages = {
+            (variant, visual): _page(source, query, reference, variant, visual)
+            for variant in query.traces
+            for visual in dict(presentations)
+        }
         yield [
-            _item(source, query, reference, variant, visual, framing)
+            _item(source, query, reference, variant, visual, framing, pages[variant, visual])
             for variant in query.traces
             for visual, framing in presentations
+            if variant != "nocue" or nocue_framings is None or framing in nocue_framings
         ]
 
 
-def _item(source: Source, query: Group, reference: Group, variant: str, visual: str, framing: str) -> Draft:
-    steps = keyframes(query)
-    page = sheet(
-        [
-            ("REFERENCE", source.storyboard(reference, "full", keyframes(reference), visual)),
-            ("QUERY", source.storyboard(query, variant, steps, visual)),
-        ]
-    )
+def _page(source: Source, query: Group, reference: Group, variant: str, visual: str) -> Picture:
+    above = source.storyboard(reference, "full", keyframes(reference), visual)
+    below = source.storyboard(query, variant, keyframes(query), visual)
+    return Picture.of(sheet([("REFERENCE", above), ("QUERY", below)]))
+
+
+def _item(
+    source: Source, query: Group, reference: Group, variant: str, visual: str, framing: str, page: Picture
+) -> Draft:
     parts = (reference.short_id, query.short_id, variant, "orig", visual, framing, "composite")
     return Draft(
         uid=uid("D", source.world, *parts),
         task="D",
         prompt=source.prompts.prompt("D", source.prompts.tasks["D"]["framing"][framing]),
-        pictures=[Picture.of(page)],
+        pictures=[page],
         **source.prompts.format_of("D"),
         group_id=query.group_id,
         variant=variant,
@@ -65,5 +74,5 @@ def _item(source: Source, query: Group, reference: Group, variant: str, visual: 
         representation="composite",
         gold="success" if query.traces[variant].success else "fail",
         reference_group_id=reference.group_id,
-        steps=steps,
+        steps=keyframes(query),
     )

@@ -5,12 +5,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from tasks.rendering.png import decode
 from tasks.trajectories import Group
-from tasks.worlds.base import MaskBox, Pixels, Witness
+from tasks.worlds.base import Environment, Json, MaskBox, Pixels, Witness
 
 Findings = dict[str, str | None]  # variant -> what is wrong, None where nothing is
+
+
+def _once(encoded: dict[int, Json], state: Any, world: Environment) -> Json:
+    if id(state) not in encoded:
+        encoded[id(state)] = world.encode(state)
+    return encoded[id(state)]
 
 
 @dataclass
@@ -31,6 +38,15 @@ class Case:
 
     def boxes(self, variant: str, step: int) -> list[MaskBox]:
         return self.group.mask_by_step.get(step, []) if variant == "nocue" else []
+
+    @functools.cached_property
+    def stored(self) -> dict[str, list[Json]]:
+        """The states of each variant as the table has them."""
+        encoded: dict[int, Json] = {}
+        return {
+            variant: [_once(encoded, state, self.group.world) for state in trace.states]
+            for variant, trace in self.group.traces.items()
+        }
 
     @functools.cached_property
     def _witnesses(self) -> dict[str, Witness]:

@@ -10,16 +10,15 @@ def d6_physics(case: Case) -> Findings:
     as its intervention makes it."""
     world, traces = case.group.world, case.group.traces
     found: Findings = {}
-    for variant, trace in traces.items():
-        stored, seen = [world.encode(state) for state in trace.states], case.witness(variant).states()
+    for variant in traces:
+        stored, seen = case.stored[variant], case.witness(variant).states()
         if len(stored) != len(seen):
             found[variant] = f"{len(stored)} states, a fresh simulator gives {len(seen)}"
             continue
         differing = [step for step, (a, b) in enumerate(zip(stored, seen, strict=True)) if a != b]
         found[variant] = f"state {differing[0]} is not what a fresh simulator gives" if differing else None
     if "nocue" in traces and found["nocue"] is None:
-        a, b = ([world.encode(state) for state in traces[variant].states] for variant in ("full", "nocue"))
-        found["nocue"] = None if a == b else "its states are not Full's"
+        found["nocue"] = None if case.stored["full"] == case.stored["nocue"] else "its states are not Full's"
     if "cf" in traces and found["cf"] is None:
         found["cf"] = world.allowed_divergence(case.witness("full").trace, case.witness("cf").trace)
     return found
@@ -42,13 +41,12 @@ def e1_causal_chain(case: Case) -> Findings:
 def e2_state_encoding(case: Case) -> Findings:
     """E2: every stored state is one that the world can be in, and every picture shows, read back from its pixels, the
     state of a fresh simulator (outside NoCue's mask)."""
-    world = case.group.world
     found: Findings = {}
-    for variant, trace in case.group.traces.items():
+    for variant in case.group.traces:
         witness = case.witness(variant)
         found[variant] = None
-        for step, state in enumerate(trace.states):
-            problem = witness.invalid_state(world.encode(state))
+        for step, state in enumerate(case.stored[variant]):
+            problem = witness.invalid_state(state)
             if problem is None and step < len(witness.trace.states):
                 problem = witness.misread(step, case.pixels(variant, step), case.boxes(variant, step))
             if problem:

@@ -31,14 +31,13 @@ def frames_of(group: Group) -> tuple[list[Picture], list[dict[str, object]]]:
     """The distinct frames of a group, and which variant shows which at which step."""
     rows: list[dict[str, object]] = []
     pictures: dict[str, Picture] = {}
-    known: dict[bytes, Picture] = {}  # by pixels: most frames occur in more than one variant
+    known: dict[int, tuple[Pixels, Picture]] = {}  # by object: a world may hand out one array for equal frames
 
     def picture_of(pixels: Pixels) -> Picture:
-        raw = pixels.tobytes()
-        if raw not in known:
-            known[raw] = Picture.of(pixels)
-            pictures[known[raw].image_id] = known[raw]
-        return known[raw]
+        if id(pixels) not in known:
+            picture = Picture.of(pixels)
+            known[id(pixels)] = pixels, pictures.setdefault(picture.image_id, picture)
+        return known[id(pixels)][1]
 
     for variant, trace in group.traces.items():
         masked = group.mask_by_step if variant == "nocue" else {}

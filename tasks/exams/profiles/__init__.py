@@ -46,6 +46,7 @@ class TaskC(_Strict):
     probes: bool = True
     framings: tuple[Literal["neu", "pos", "neg"], ...] = ("neu", "pos", "neg")
     split: bool = True
+    nocue_framings: tuple[Literal["neu", "pos", "neg"], ...] | None = None
 
 
 class TaskD(_Strict):
@@ -57,6 +58,7 @@ class TaskD(_Strict):
         ("clean", "neg"),
         ("style", "neu"),
     )
+    nocue_framings: tuple[Literal["neu", "pos", "neg"], ...] | None = None
 
 
 class TaskE(_Strict):
@@ -88,10 +90,15 @@ class Profile(_Strict):
     def rollouts(self, shard: str, seed: int) -> dict[str, Any]:
         """Configuration of the shard's `rollouts`."""
         plan = self.shards[shard]
-        return self.place(shard) | {"seed": seed, "groups": plan.groups, "first": plan.first}
+        spare = plan.groups + plan.groups // 2 + 2  # not every rollout has a cue to mask and a counterfactual
+        return self.place(shard) | {"seed": seed, "groups": spare, "first": plan.first}
+
+    def variants(self, shard: str) -> dict[str, Any]:
+        """Configuration of the shard's `variants`."""
+        return self.place(shard) | {"groups": self.shards[shard].groups}
 
     def place(self, shard: str) -> dict[str, Any]:
-        """Configuration of the shard's `variants`, `rendering` and `gates`."""
+        """Configuration of the shard's `rendering` and `gates`."""
         plan = self.shards[shard]
         return {"world": self.world, "env": plan.env or shard, "env_id": plan.env_id}
 

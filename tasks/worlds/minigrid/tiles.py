@@ -110,13 +110,19 @@ def atlas() -> Atlas:
 
 
 def draw(view: View) -> Pixels:
-    """The frame of a view, (224, 224, 3) uint8."""
+    """The frame of a view, (224, 224, 3) uint8; not to be written to, since equal views share it."""
+    return _draw(view.cells.tobytes(), view.carrying)
+
+
+@functools.lru_cache(maxsize=256)
+def _draw(cells: bytes, carrying: int) -> Pixels:
+    codes = np.frombuffer(cells, dtype=np.uint16).reshape(VIEW, VIEW)
     pictures = atlas()
-    rows = pictures.rows(view.cells)
-    frame = pictures.tiles[rows].transpose(0, 2, 1, 3, 4).reshape(FRAME, FRAME, 3)
+    frame = pictures.tiles[pictures.rows(codes)].transpose(0, 2, 1, 3, 4).reshape(FRAME, FRAME, 3)
     top, left = AGENT_ROW * TILE, AGENT_COLUMN * TILE
-    beneath = int(view.cells[AGENT_ROW, AGENT_COLUMN])
-    frame[top : top + TILE, left : left + TILE] = pictures.agent_tile(beneath, view.carrying)
+    beneath = int(codes[AGENT_ROW, AGENT_COLUMN])
+    frame[top : top + TILE, left : left + TILE] = pictures.agent_tile(beneath, carrying)
+    frame.flags.writeable = False
     return frame
 
 

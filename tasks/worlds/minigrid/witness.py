@@ -1,5 +1,5 @@
-"""A MiniGrid trajectory executed again in a fresh simulator and read by MiniGrid's own means: `Grid.encode`,
-`gen_obs_grid`, `relative_coords`. None of the generator's incremental bookkeeping or view code takes part."""
+"""A MiniGrid trajectory executed again in a fresh simulator and read by MiniGrid's own means: its objects'
+`encode`, its occlusion `process_vis`, `relative_coords`. None of the generator's incremental bookkeeping or view code takes part."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from minigrid.core.constants import IDX_TO_COLOR, IDX_TO_OBJECT, OBJECT_TO_IDX
+from minigrid.core.grid import Grid
+from minigrid.core.world_object import Door, Wall
 
 from tasks.worlds.base import Intervention, Json, MaskBox, Pixels, Trace, Witness
 from tasks.worlds.minigrid import tiles
@@ -28,10 +30,12 @@ if TYPE_CHECKING:
     from tasks.worlds.minigrid.environment import MiniGridEnvironment
 
 
-def _codes(encoded: np.ndarray) -> np.ndarray:
-    """MiniGrid's (width, height, 3) encoding as (height, width) cell codes."""
-    wide = encoded.astype(np.uint16)
-    return (wide[:, :, 0] << 6 | wide[:, :, 1] << 3 | wide[:, :, 2]).T
+_WALL = Wall()
+
+
+def _codes(grid: Grid) -> np.ndarray:
+    """Every cell of a MiniGrid grid, encoded by MiniGrid, as (height, width) cell codes."""
+    return np.array([code_of(thing) for thing in grid.grid], dtype=np.uint16).reshape(grid.height, grid.width)
 
 
 @functools.lru_cache(maxsize=256)
@@ -61,7 +65,9 @@ class MiniGridWitness(Witness):
         if intervention is not None:
             apply(environment, simulator, intervention)
         self.env = env = simulator.env
+        self._doors = [thing for thing in env.grid.grid if isinstance(thing, Door)]
         self._views: list[np.ndarray] = []
+        self._map: tuple[list, list, np.ndarray] | None = None
         self._states: list[State] = []
         self._record()
         self._targets = environment.targets(self._states) if intervention is None else []
@@ -88,12 +94,26 @@ class MiniGridWitness(Witness):
     def _record(self) -> None:
         env = self.env
         x, y = (int(value) for value in env.agent_pos)
-        cells = np.ascontiguousarray(_codes(env.grid.encode()))
-        self._states.append(State(x, y, int(env.agent_dir), code_of(env.carrying), cells))
-        grid, visible = env.gen_obs_grid()
-        view = np.where(visible.T, _codes(grid.encode()), UNSEEN).astype(np.uint16)
-        view[AGENT_ROW, AGENT_COLUMN] = cells[y, x]  # what MiniGrid's view erases
-        self._views.append(view)
+        state = State(x, y, int(env.agent_dir), code_of(env.carrying), self._cells())
+        self._states.append(state)
+        grid = Grid(VIEW, VIEW)
+        (ahead_x, ahead_y), (right_x, right_y) = env.dir_vec.tolist(), env.right_vec.tolist()
+        for row in range(VIEW):
+            for column in range(VIEW):
+                ahead, right = AGENT_ROW - row, column - AGENT_COLUMN
+                at_x, at_y = x + ahead * ahead_x + right * right_x, y + ahead * ahead_y + right * right_y
+                inside = 0 <= at_x < env.width and 0 <= at_y < env.height
+                grid.grid[row * VIEW + column] = env.grid.grid[at_y * env.width + at_x] if inside else _WALL
+        visible = grid.process_vis((AGENT_COLUMN, AGENT_ROW)).T
+        self._views.append(np.where(visible, _codes(grid), UNSEEN).astype(np.uint16))
+
+    def _cells(self) -> np.ndarray:
+        """The map's codes; taken again only where an object came, went or changed."""
+        things = self.env.grid.grid
+        doors = [(door.is_open, door.is_locked) for door in self._doors]
+        if self._map is None or self._map[0] != things or self._map[1] != doors:
+            self._map = (list(things), doors, _codes(self.env.grid))
+        return self._map[2]
 
     def _target_places(self) -> dict[tuple[int, int], tuple[int, int]]:
         """The targets in sight: map cell -> (row, column) of the view."""
@@ -106,8 +126,12 @@ class MiniGridWitness(Witness):
                     places[x, y] = (row, column)
         return places
 
-    def states(self) -> list[Json]:
+    @functools.cached_property
+    def _encoded(self) -> list[Json]:
         return [encode_state(state) for state in self._states]
+
+    def states(self) -> list[Json]:
+        return self._encoded
 
     def invalid_state(self, state: Json) -> str | None:
         try:

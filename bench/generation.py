@@ -1,0 +1,199 @@
+"""Generating an exam against a plain loop over the same pictures.
+
+    python -m bench.generation [--profile base] [--processes 2]
+
+The plain loop steps each trajectory in Minigrid, renders every frame with Minigrid's renderer, composes the same pages
+and encodes each unique picture with Pillow's default level. It plans nothing, checks nothing and writes no tables. Ours
+runs the stages rollouts to answers, gates included, without a flow. Both run in this process, one after the other; the
+ratio is of their CPU times, so that it does not depend on what else the machine does, and wall times are printed beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import resource
+import tempfile
+import time
+from collections import defaultdict
+
+import gymnasium
+import numpy as np
+import polars as pl
+from PIL import Image
+
+from storage import Store
+from tasks.exams import ANSWERS, EXAMS, RELEASE
+from tasks.exams.keyframes import keyframes
+from tasks.exams.profiles import load
+from tasks.gates import GATES
+from tasks.rendering import RENDERING
+from tasks.rendering.storyboard import captioned, panel, sheet, storyboard
+from tasks.rendering.styles import VISUALS
+from tasks.rollouts import ROLLOUTS
+from tasks.stage import Ref, Runner
+from tasks.trajectories import groups
+from tasks.variants import VARIANTS
+from tasks.worlds import environment
+
+SEED = 20261129
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.wall, self.cpu = time.perf_counter(), time.process_time()
+
+    def __str__(self) -> str:
+        return f"{self.seconds:6.2f} s CPU, {time.perf_counter() - self.wall:6.2f} s wall"
+
+    @property
+    def seconds(self) -> float:
+        return time.process_time() - self.cpu
+
+
+def ours(folder: str, profile: str, processes: int = 0) -> tuple[dict[str, float], dict[str, dict[str, Ref]]]:
+    """CPU seconds by stage (wall seconds where there are other processes), and what was made."""
+    plan = load("minigrid", profile)
+    spent: dict[str, float] = {}
+    refs: dict[str, dict[str, Ref]] = {}
+    with Runner(folder, processes=processes) as runner:
+
+        def stage(stage, shards):
+            wall, cpu = time.perf_counter(), time.process_time()
+            refs[stage.name] = runner.map(stage, shards)
+            spent[stage.name] = time.perf_counter() - wall if processes else time.process_time() - cpu
+            return refs[stage.name]
+
+        names = list(plan.shards)
+        rollouts = stage(ROLLOUTS, {n: (plan.rollouts(n, SEED), {}) for n in names})
+        variants = stage(VARIANTS, {n: (plan.variants(n), {"rollouts": rollouts[n]}) for n in names})
+        rendering = stage(RENDERING, {n: (plan.place(n), {"variants": variants[n]}) for n in names})
+        made = {n: {"variants": variants[n], "rendering": rendering[n]} for n in names}
+        gates = stage(GATES, {n: (plan.place(n), made[n]) for n in names})
+        exams = stage(EXAMS, {n: (plan.exams(n, SEED), made[n] | {"gates": gates[n]}) for n in names})
+        drafts = {f"exams.{n}": ref for n, ref in exams.items()}
+        release = stage(RELEASE, {"all": ({}, drafts)})
+        stage(ANSWERS, {"all": ({}, drafts | {"release": release["all"]})})
+    return spent, refs
+
+
+def plain(folder: str, profile: str, refs: dict[str, dict[str, Ref]]) -> tuple[int, dict[str, float]]:
+    """How many unique pictures the plain loop encoded, and its CPU seconds by kind of work."""
+    store, plan = Store(folder), load("minigrid", profile)
+    answers = store.get("answers", refs["answers"]["all"].key).read("answers").drop("task")
+    items = store.get("release", refs["release"]["all"].key).read("items").join(answers, on="uid")
+    spent: dict[str, float] = defaultdict(float)
+    done: set[str] = set()
+
+    def timed(kind, work, *arguments):
+        start = time.process_time()
+        result = work(*arguments)
+        spent[kind] += time.process_time() - start
+        return result
+
+    def encode(pixels):
+        file = io.BytesIO()
+        Image.fromarray(pixels).save(file, "PNG")
+        return file.getvalue()
+
+    for name, shard in plan.shards.items():
+        world = environment("minigrid", shard.env or name, shard.env_id)
+        registered, _, query = shard.env_id.partition("?")
+        arguments = {"size": int(query.split("=")[1])} if query else {}
+        env = timed("step", lambda r=registered, a=arguments: gymnasium.make(r, **a).unwrapped)
+        shard_items = items.filter(
+            (pl.col("env") == world.name) & (pl.col("env_id") == shard.env_id) & ~pl.col("image_ids").is_null()
+        )
+        used = set(shard_items["group_id"]) | set(shard_items["reference_group_id"].drop_nulls())
+        frames: dict[tuple[str, str], list] = {}
+        made = {
+            group.group_id: group for group in groups(store.get("variants", refs["variants"][name].key), world, used)
+        }
+        for group in made.values():
+            for variant, trace in group.traces.items():
+                timed("step", lambda seed=group.seed, e=env: e.reset(seed=seed))
+                if trace.intervention:
+                    from tasks.worlds.minigrid.simulator import thing_of
+
+                    for x, y, code in trace.intervention.parameters["cells"]:
+                        env.grid.set(x, y, thing_of(code))
+                shown = [timed("render", env.get_pov_render, 32)]
+                for action in group.actions:
+                    timed("step", env.step, env.actions[action])
+                    shown.append(timed("render", env.get_pov_render, 32))
+                frames[group.group_id, variant] = shown
+        for row in shard_items.iter_rows(named=True):
+            if done.issuperset(row["image_ids"]):
+                continue
+            done.update(row["image_ids"])
+            visual = VISUALS[row["visual"]]
+            shown = [
+                (
+                    f"step {step}",
+                    timed("style", visual, frames[row["group_id"], row["variant"]][step], row["group_id"], step),
+                )
+                for step in row["steps"]
+            ]
+            match row["task"]:
+                case "A":
+                    now, after = shown
+                    pages = [timed("compose", panel, now, [after] * 4)]
+                    for _ in range(3):  # the distractors are rendered too
+                        timed("render", env.get_pov_render, 32)
+                case "B":
+                    pages = [shown[0][1]]
+                case "D":
+                    reference = row["reference_group_id"]
+                    above = [
+                        (f"step {step}", timed("style", visual, frames[reference, "full"][step], reference, step))
+                        for step in keyframes(made[reference])
+                    ]
+                    pages = [
+                        timed(
+                            "compose",
+                            lambda a=above, s=shown: sheet([("REFERENCE", storyboard(a)), ("QUERY", storyboard(s))]),
+                        )
+                    ]
+                case _ if row["representation"] == "split":
+                    pages = [timed("compose", captioned, *frame) for frame in shown]
+                case _:
+                    pages = [timed("compose", storyboard, shown)]
+            for page in pages:
+                timed("encode", encode, np.asarray(page, dtype=np.uint8))
+    return len(done), spent
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--profile", default="base")
+    arguments.add_argument("--processes", type=int, default=2)
+    options = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as many:
+        clock = Clock()
+        spent, refs = ours(one, options.profile)
+        mine = clock.seconds
+        print(
+            f"ours, one process     {clock}   peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB"
+        )
+        for stage, seconds in spent.items():
+            print(f"  {stage:<19} {seconds:6.2f} s  {100 * seconds / mine:3.0f} %")
+        clock = Clock()
+        pictures, by_kind = plain(one, options.profile, refs)
+        theirs = sum(by_kind.values())
+        print(f"plain loop            {clock}   {pictures} unique pictures")
+        for kind, seconds in sorted(by_kind.items(), key=lambda entry: -entry[1]):
+            print(f"  {kind:<19} {seconds:6.2f} s  {100 * seconds / theirs:3.0f} %")
+        print(f"ratio plain / ours    {theirs / mine:.1f}x (CPU)")
+        wall = time.perf_counter()
+        ours(tempfile.mkdtemp(dir=many), options.profile, 1)
+        first = time.perf_counter() - wall
+        wall = time.perf_counter()
+        ours(tempfile.mkdtemp(dir=many), options.profile, options.processes)
+        second = time.perf_counter() - wall
+        print(
+            f"1 worker process {first:.2f} s wall, {options.processes} worker processes {second:.2f} s wall: {first / second:.2f}x"
+        )
+
+
+if __name__ == "__main__":
+    main()
