@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ ROW, COLUMN = 6, 3  # of the agent
 BLOCK = 4
 FIRST_GUESSES = (0.5, 0.65, 0.8, 1.0, 1.25, 1.6)  # contrast
 ROUNDS = 12
-TRIANGLE_WEIGHT = 0.25
+TRIANGLE_WEIGHT = 0.25  # against all tiles together
 NOISE = 4.0  # mean squared difference of a tile below which its colors count as unchanged (levels squared)
 LEGIBLE = 0.9  # least share of the variance that the tiles must explain
 TRIANGLE = np.array([255.0, 76.0, 76.0])
@@ -172,14 +172,24 @@ class Fit:
         tiles' variance that both explain: with the colors as shipped where they fit, else with what the best of the
         first guesses leads to."""
         nearest, difference = self.nearest(IDENTITY)
-        colors, left = IDENTITY, float(difference.mean())
+        colors, left = IDENTITY, self.left(IDENTITY, difference)
         if difference.max() > NOISE:
             gains = (np.full(3, contrast) for contrast in FIRST_GUESSES)
             ways = [self.settle(ColorMap(gain, self.triangle - TRIANGLE * gain)) for gain in gains]
             nearest, colors, left = min(ways, key=lambda way: way[2])
-        means = self.seen_sum.mean(axis=1) / self.values
-        variance = self.seen_squares.mean() / (3 * self.values) - float((means**2).mean())
+        squares = self.weighted(self.seen_squares.mean() / (3 * self.values), (self.triangle**2).mean())
+        means = self.weighted(self.seen_sum.mean(axis=1) / self.values, self.triangle)
+        variance = squares - float((means**2).mean())
         return nearest, colors, 1 - left / variance if variance > 1 else 0.0
+
+    @staticmethod
+    def weighted(of_tiles: Any, of_triangle: Any) -> Any:
+        """The mean of a value over all tiles and over the triangle."""
+        return (of_tiles + TRIANGLE_WEIGHT * of_triangle) / (1 + TRIANGLE_WEIGHT)
+
+    def left(self, colors: ColorMap, difference: np.ndarray) -> float:
+        """The mean squared difference of tiles and triangle under `colors`, given that of each tile."""
+        return float(self.weighted(difference.mean(), ((colors(TRIANGLE) - self.triangle) ** 2).mean()))
 
     def settle(self, colors: ColorMap) -> tuple[np.ndarray, ColorMap, float]:
         """Read and fit in turn until the reading stays. Also gives the mean squared difference that is left."""
@@ -190,7 +200,7 @@ class Fit:
                 break
             before = nearest
             colors = self.fitted(nearest)
-        return nearest, colors, float(difference.mean())
+        return nearest, colors, self.left(colors, difference)
 
     def nearest(self, colors: ColorMap) -> tuple[np.ndarray, np.ndarray]:
         """The nearest shipped picture under `colors` and its mean squared difference, both (n,)."""
@@ -207,13 +217,11 @@ class Fit:
         of all tiles."""
         n = len(nearest)
         values = n * self.values
-        triangles = TRIANGLE_WEIGHT * values
-        total = values + triangles
-        x = (self.sum[:, nearest].sum(axis=1) + triangles * TRIANGLE) / total
-        y = (self.seen_sum.sum(axis=1) + triangles * self.triangle) / total
-        xx = (self.squares[:, nearest].sum(axis=1) + triangles * TRIANGLE**2) / total - x * x
+        x = self.weighted(self.sum[:, nearest].sum(axis=1) / values, TRIANGLE)
+        y = self.weighted(self.seen_sum.sum(axis=1) / values, self.triangle)
+        xx = self.weighted(self.squares[:, nearest].sum(axis=1) / values, TRIANGLE**2) - x * x
         products = self.products[:, np.arange(n), nearest].sum(axis=1)
-        xy = (products + triangles * TRIANGLE * self.triangle) / total - x * y
+        xy = self.weighted(products / values, TRIANGLE * self.triangle) - x * y
         gain = np.where(xx > 1, xy / np.maximum(xx, 1), 1).clip(0.1, 4)
         return ColorMap(gain, y - gain * x)
 
