@@ -215,6 +215,71 @@ SCHEMAS: dict[str, pa.Schema] = {
         _text("evidence"),
         _text("rule"),
     ),
+    # --- stated worlds ----------------------------------------------------------------------------------------------
+    "traces": _schema(
+        _key("trace_id"),
+        _key("family"),
+        _key("index", pa.int32()),
+        _key("question_type"),  # numeric, qualitative, counterfactual
+        _key("level"),  # easy, medium, hard
+        _key("split"),  # train, val, test
+        _key("question"),
+        _key("trace"),  # JSON, as trace_schema.json describes it
+        _key("state"),  # JSON: the scene in canonical units, by canonical key
+        _key("names"),  # JSON: role -> object
+        _key("target"),  # the quantity that is asked for, or the outcome's key
+        _text("parameter"),  # counterfactual: what is multiplied by `factor`
+        pa.field("factor", pa.float64()),
+        _text("answer"),
+        pa.field("answer_number", pa.float64()),
+        _text("answer_unit"),
+    ),
+    "pairs": _schema(
+        _key("pair_id"),
+        _key("trace_id"),  # of the chosen trace
+        _key("family"),
+        _key("perturbation"),
+        _key("label"),
+        _key("held_out", pa.bool_()),
+        _key("split"),
+        _key("changed", pa.list_(pa.string())),  # JSON pointers
+        _key("rejected"),  # JSON
+    ),
+    "diagrams": _schema(
+        _key("trace_id"),
+        _key("moment"),  # scene, before, after
+        _key("image_id"),
+        _key("shown", pa.list_(pa.string())),  # canonical keys of the quantities that are labelled in the picture
+    ),
+    "diagnostics": _schema(_key("subject_id"), _key("gate"), _key("detail")),  # gates that a trace or a pair failed
+    "verdicts": _schema(
+        _key("trace_id"),
+        _key("setting"),  # gold: the gold state at hand; trace: the trace alone; no_question: without its question
+        _text("family"),
+        _key("decoded"),  # ok, truncated, none
+        _key("repairs", pa.list_(pa.string())),
+        _key("z_schema"),  # valid, invalid, abstain
+        _key("z_state"),
+        _key("z_trans"),
+        _key("z_ans"),
+        _key("z_faith"),
+        _key("labels", pa.list_(pa.string())),
+        pa.field("correct", pa.bool_()),  # null where no gold answer is known
+        _text("reason"),  # why there is no verdict, or what it abstains on
+    ),
+    "checks": _schema(
+        _key("trace_id"),
+        _key("setting"),
+        _key("number", pa.int32()),
+        _key("name"),
+        _key("area"),  # schema, state, trans, ans, faith
+        _key("status"),
+        _text("label"),
+        _text("pointer"),
+        _text("expected"),
+        _text("found"),
+        _text("rule"),
+    ),
 }
 
 UNIQUE_KEYS: dict[str, tuple[str, ...]] = {
@@ -232,6 +297,12 @@ UNIQUE_KEYS: dict[str, tuple[str, ...]] = {
     "metrics": ("judge", "world", "task", "representation", "slice", "metric", "protocol"),
     "comparisons": ("family", "judge", "against", "world", "task", "representation", "slice", "metric"),
     "findings": ("judge", "world", "task", "representation", "finding"),
+    "traces": ("trace_id",),
+    "pairs": ("pair_id",),
+    "diagrams": ("trace_id", "moment"),
+    "diagnostics": ("subject_id", "gate"),
+    "verdicts": ("trace_id", "setting"),
+    "checks": ("trace_id", "setting", "number"),
 }
 
 

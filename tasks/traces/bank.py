@@ -36,7 +36,12 @@ QUESTION_TYPES = ("numeric", "qualitative", "counterfactual")
 LEVELS = ("easy", "medium", "hard")
 FACTORS = {2.0: "doubled", 3.0: "tripled", 0.5: "halved"}
 RESPONSES = ("increases", "decreases", "stays the same")
-LATERAL = {"left_of": "to the left of", "right_of": "to the right of", "touching": "in contact with", "apart": "apart from"}
+LATERAL = {
+    "left_of": "to the left of",
+    "right_of": "to the right of",
+    "touching": "in contact with",
+    "apart": "apart from",
+}
 BYSTANDER = "bystander"  # the role of an object that takes no part; it is in the picture and in the question
 
 
@@ -135,7 +140,9 @@ def trace(family: Family, index: int, seed: int = SEED) -> Record:
         mass = Value(significant(rng.uniform(0.5, 9.5)), "kg")
         objects.append(Thing(names[BYSTANDER], (("mass", mass),)))
         bystander_relation.append(Relation(kind, names[BYSTANDER], names[family.subject]))
-        tail = f" Nearby is a {names[BYSTANDER]} of mass {{bystander_mass}}, {LATERAL[kind]} the {names[family.subject]}."
+        tail = (
+            f" Nearby is a {names[BYSTANDER]} of mass {{bystander_mass}}, {LATERAL[kind]} the {names[family.subject]}."
+        )
         bystander_slots.append(("bystander_mass", mass))
 
     def value(key: str) -> Value:
@@ -207,7 +214,9 @@ def trace(family: Family, index: int, seed: int = SEED) -> Record:
     asked = _of(family.quantities[stated_key].name, "{owner}" if _owner(family, stated_key, names) else "")
     if evidence_keys:
         lead = evidence[0]
-    conclusion = rng.choice(("Therefore the answer is: {answer}.", "So the answer is: {answer}.", "Hence the answer is: {answer}."))
+    conclusion = rng.choice(
+        ("Therefore the answer is: {answer}.", "So the answer is: {answer}.", "Hence the answer is: {answer}.")
+    )
     derivation = Sentence(
         f"The rule is: {rule}. With the {lead.template.replace('{owner}', '{lead_owner}').replace('{value}', '{lead_value}')} "
         f"this gives: the {asked} is {{value}}. {conclusion}",

@@ -11,7 +11,9 @@ import math
 import re
 from collections.abc import Callable, Mapping
 
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})+(?:\.\d+)?(?![\d,])|(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?<![\w.])\.\d+")
+_NUMBER = re.compile(
+    r"(?<![\w.])\d+(?:,\d{3})+(?:\.\d+)?(?![\d,])|(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?<![\w.])\.\d+"
+)
 _SUPER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _ALLOWED = re.compile(r"^[\w\s+\-*/().,']*$")
 _FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "abs")
@@ -66,7 +68,9 @@ def _compile(shape: str) -> tuple[Callable[..., float], tuple[str, ...]]:
     text = re.sub(r"[^\W\d]\w*'?", lambda m: safe.get(m[0], m[0]), shape)
     symbols = {alias: sympy.Symbol(alias, real=True) for alias in safe.values()}
     scope = {name: getattr(sympy, "Abs" if name == "abs" else name) for name in _FUNCTIONS}
-    scope |= {name: getattr(sympy, name) for name in ("pi", "Integer", "Float", "Rational", "Symbol", "Add", "Mul", "Pow")}
+    scope |= {
+        name: getattr(sympy, name) for name in ("pi", "Integer", "Float", "Rational", "Symbol", "Add", "Mul", "Pow")
+    }
     try:
         expression = parse_expr(
             text,

@@ -130,7 +130,9 @@ def check_pair(pair: Pair, seen: set[bytes] | None = None) -> list[Gate]:
         (
             "label",
             pair.label == spec.label and not strays,
-            f"labelled {pair.label}, {pair.perturbation} is {spec.label}" if pair.label != spec.label else ", ".join(strays),
+            f"labelled {pair.label}, {pair.perturbation} is {spec.label}"
+            if pair.label != spec.label
+            else ", ".join(strays),
         ),
         ("split", not (spec.held_out and pair.split == "train"), f"{pair.perturbation} is held out from training"),
     ]

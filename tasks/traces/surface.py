@@ -61,9 +61,7 @@ def surface_auc(
     by_perturbation = {}
     for name in sorted({name for _, name, _ in bad_rows}):
         scores = [score for (_, other, _), score in zip(bad_rows, bad, strict=True) if other == name]
-        by_perturbation[name] = float(
-            roc_auc_score([1] * len(good) + [0] * len(scores), [*good.values(), *scores])
-        )
+        by_perturbation[name] = float(roc_auc_score([1] * len(good) + [0] * len(scores), [*good.values(), *scores]))
     return Surface(
         auc=float(roc_auc_score([1] * len(good) + [0] * len(bad), [*good.values(), *bad])),
         pairwise=float(sum(wins) / len(wins)),

@@ -29,7 +29,9 @@ _TOKEN = (
     r"|(?:[kcmMGµμ](?=[gmsNJPVAWTHLΩ]))?(?:Wb|Pa|Hz|Ω|Ω|rad|kg|min|[gmsNJVAWTLKhC])(?![a-zA-Zα-ωΑ-Ψ])"
 )
 _POWER = r"(?:\s?squared|\s?cubed|\*\*-?\d|\^\{?-?\d\}?|[⁻]?[²³¹]|-?[1-4](?![\d.]))?"
-_UNIT = rf"(?:{_TOKEN}){_POWER}(?:\s?(?:/|·|⋅|\*|\bper\b)\s?\(?(?:{_TOKEN}){_POWER}\)?(?:[·⋅*](?:{_TOKEN}){_POWER}\)?)?)*"
+_UNIT = (
+    rf"(?:{_TOKEN}){_POWER}(?:\s?(?:/|·|⋅|\*|\bper\b)\s?\(?(?:{_TOKEN}){_POWER}\)?(?:[·⋅*](?:{_TOKEN}){_POWER}\)?)?)*"
+)
 _NUMBER = (
     r"(?<![\w.])[-−+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
     r"(?:[eE][-+]?\d+|\s?(?:×|x|\*|·|\\times)\s?10\s?(?:\^|\*\*)?\s?\{?(?:[-−+]?\d+|[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\}?)?"
@@ -171,7 +173,9 @@ def force_name(text: str) -> str:
     return text.lower()
 
 
-_NEGATION = re.compile(r"\b(?:not|n't|never|no longer|without|neither|cannot|isn't|doesn't|won't|fails? to)\b[^.;,]{0,24}$", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not|n't|never|no longer|without|neither|cannot|isn't|doesn't|won't|fails? to)\b[^.;,]{0,24}$", re.IGNORECASE
+)
 
 
 def negated(text: str, position: int) -> bool:
@@ -184,7 +188,9 @@ def direction(text: str) -> tuple[float | None, float | None] | None:
     """A direction as (x, y), each -1, 0, 1 or None where the words leave it open; None where they say nothing usable.
     `up the incline` has an upward part whatever side it leads to."""
     lowered = text.lower().replace("_", " ").replace("-", " ")
-    flip = -1.0 if negated(lowered + " ", len(lowered)) or re.search(r"\b(?:not|opposite (?:to|of))\b", lowered) else 1.0
+    flip = (
+        -1.0 if negated(lowered + " ", len(lowered)) or re.search(r"\b(?:not|opposite (?:to|of))\b", lowered) else 1.0
+    )
     slope = re.search(r"\b(up|down)(?:ward)?s?\s+(?:along )?(?:the )?(?:incline|slope|ramp|plane)", lowered)
     if slope:
         return None, flip * (1.0 if slope[1] == "up" else -1.0)
@@ -302,7 +308,9 @@ class Reader:
 def _condition_pattern(family: Family, key: str, options: tuple[str, ...]) -> re.Pattern[str]:
     """The condition as the family's own question words it: the words around its place in the setting."""
     match = re.search(r"(\S+\s)?\{" + key + r"\}(\S*\s?\w*)", family.setting)
-    before, after = (re.escape(match[1] or ""), re.escape(match[2] or "")) if match and "{" not in (match[1] or "") else ("", "")
+    before, after = (
+        (re.escape(match[1] or ""), re.escape(match[2] or "")) if match and "{" not in (match[1] or "") else ("", "")
+    )
     if match and match[1] and "{" in match[1]:
         before = ""
     choice = "|".join(sorted(map(re.escape, options), key=len, reverse=True))
@@ -339,11 +347,15 @@ def occurrences(text: str, names: Iterable[str]) -> list[tuple[int, int, str]]:
                 start = text.find(form, end)
     if len(found) > 1:
         found.sort(key=lambda item: (item[0], -item[1]))
-        found = [item for i, item in enumerate(found) if i == 0 or item[0] >= found[i - 1][1] or item[1] > found[i - 1][1]]
+        found = [
+            item for i, item in enumerate(found) if i == 0 or item[0] >= found[i - 1][1] or item[1] > found[i - 1][1]
+        ]
     return found
 
 
-_ENDING_WORDS = re.compile(r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|zero|eleven|twelve|\w+teen|\w+ty)\s", re.IGNORECASE)
+_ENDING_WORDS = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|zero|eleven|twelve|\w+teen|\w+ty)\s", re.IGNORECASE
+)
 _OPERATORS = frozenset("·⋅*×/√^+(")
 _OPERATOR_AFTER = re.compile(r"\s?[·⋅*×/√π^+²³(]|[α-ωa-zA-Z]")
 _UNIT_PATTERN = re.compile(_UNIT)

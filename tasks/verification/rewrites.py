@@ -31,8 +31,19 @@ WORDS = (
     ("increases", "becomes larger"), ("decreases", "becomes smaller"), ("stays the same", "does not change"),
     ("counterclockwise", "anticlockwise"), ("sinks", "descends"),
 )  # fmt: skip
-FORCES = {"gravity": "weight", "normal": "normal force", "push": "applied force", "buoyancy": "buoyant force", "friction": "frictional force"}
-DIRECTIONS = {"down": "vertically downward", "up": "vertically upward", "left": "toward the left", "right": "toward the right"}
+FORCES = {
+    "gravity": "weight",
+    "normal": "normal force",
+    "push": "applied force",
+    "buoyancy": "buoyant force",
+    "friction": "frictional force",
+}
+DIRECTIONS = {
+    "down": "vertically downward",
+    "up": "vertically upward",
+    "left": "toward the left",
+    "right": "toward the right",
+}
 RELATIONS = {
     "on": "resting_on", "touching": "in_contact_with", "apart": "separated_from", "attached_to": "fastened_to",
     "connected_to": "wired_to", "left_of": "to_the_left_of", "right_of": "to_the_right_of", "in": "inside",
@@ -47,9 +58,17 @@ def _numbers(trace: Trace) -> list[tuple[dict[str, Any], str]]:
     """(quantity object, where) of every `{"value": number, "unit": ...}` of the trace."""
     found = []
     for table in (trace["state_0"]["variables"], trace["state_1"]["new_variables"]):
-        found += [(value, "variable") for value in table.values() if isinstance(value, dict) and _is_number(value.get("value"))]
+        found += [
+            (value, "variable")
+            for value in table.values()
+            if isinstance(value, dict) and _is_number(value.get("value"))
+        ]
     for thing in trace["state_0"]["objects"]:
-        found += [(v, "attribute") for v in thing.get("attributes", {}).values() if isinstance(v, dict) and _is_number(v.get("value"))]
+        found += [
+            (v, "attribute")
+            for v in thing.get("attributes", {}).values()
+            if isinstance(v, dict) and _is_number(v.get("value"))
+        ]
     if _is_number(trace["answer"].get("value")):
         found.append((trace["answer"], "answer"))
     return found
@@ -112,7 +131,12 @@ def number_formats(trace: Trace, rng: random.Random) -> Trace:
         value = quantity["value"]
         mantissa, exponent = f"{value:.4e}".split("e")
         quantity["value"] = rng.choice(
-            (f"{value:.4e}", f"{float(mantissa):g} × 10^{int(exponent)}", f"{value:,}", f"{float(mantissa):g}*10^{int(exponent)}")
+            (
+                f"{value:.4e}",
+                f"{float(mantissa):g} × 10^{int(exponent)}",
+                f"{value:,}",
+                f"{float(mantissa):g}*10^{int(exponent)}",
+            )
         )
     return trace
 
@@ -145,7 +169,9 @@ def extra_objects(trace: Trace, rng: random.Random) -> Trace:
 
 def extra_text(trace: Trace, rng: random.Random) -> Trace:
     """Asides before and after the sentences."""
-    trace["transition"]["effect"] = "Considering everything given, this follows. " + trace["transition"]["effect"] + ", as expected"
+    trace["transition"]["effect"] = (
+        "Considering everything given, this follows. " + trace["transition"]["effect"] + ", as expected"
+    )
     trace["derivation"] = "Let us go step by step. " + trace["derivation"]
     trace["answer"]["explanation"] += ", which is what was asked for"
     trace["state_1"]["predicted_change"] += " by the end"
@@ -177,13 +203,24 @@ def plain_ascii(trace: Trace, rng: random.Random) -> Trace:
     """Units and equations in ASCII."""
 
     def change(text: str) -> str:
-        for old, new in (("²", "^2"), ("³", "^3"), ("°C", " degC"), ("°", " deg"), ("kΩ", "kohm"), ("Ω", "ohm"), ("·", "*"), ("π", "pi")):
+        for old, new in (
+            ("²", "^2"),
+            ("³", "^3"),
+            ("°C", " degC"),
+            ("°", " deg"),
+            ("kΩ", "kohm"),
+            ("Ω", "ohm"),
+            ("·", "*"),
+            ("π", "pi"),
+        ):
             text = text.replace(old, new)
         return text
 
     _texts(trace, change)
     equation = trace["transition"]["equation"]
-    trace["transition"]["equation"] = re.sub(r"°(?=[)\s·*/]|$)", "°", equation).replace("²", "^2").replace("·", "*").replace("π", "pi")
+    trace["transition"]["equation"] = (
+        re.sub(r"°(?=[)\s·*/]|$)", "°", equation).replace("²", "^2").replace("·", "*").replace("π", "pi")
+    )
     for quantity, _ in _numbers(trace):
         if quantity.get("unit"):
             quantity["unit"] = change(quantity["unit"]).strip()
@@ -210,7 +247,16 @@ def latex(trace: Trace, rng: random.Random) -> Trace:
     """The equation in LaTeX."""
     text = trace["transition"]["equation"]
     text = re.sub(r"sqrt\(([^()]*)\)", r"\\sqrt{\1}", text)
-    for old, new in (("·", " \\cdot "), ("θ", "\\theta "), ("μ", "\\mu "), ("ρ", "\\rho "), ("π", "\\pi "), ("°", "^\\circ"), ("²", "^2"), ("λ", "\\lambda ")):
+    for old, new in (
+        ("·", " \\cdot "),
+        ("θ", "\\theta "),
+        ("μ", "\\mu "),
+        ("ρ", "\\rho "),
+        ("π", "\\pi "),
+        ("°", "^\\circ"),
+        ("²", "^2"),
+        ("λ", "\\lambda "),
+    ):
         text = text.replace(old, new)
     trace["transition"]["equation"] = f"${text}$"
     return trace

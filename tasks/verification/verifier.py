@@ -34,7 +34,17 @@ from tasks.verification.reading import (
 )
 
 VALID, INVALID, ABSTAIN = "valid", "invalid", "abstain"
-LABELS = ("object", "state", "relation", "force", "transition", "intervention", "temporal", "unit_scale", "faithfulness")
+LABELS = (
+    "object",
+    "state",
+    "relation",
+    "force",
+    "transition",
+    "intervention",
+    "temporal",
+    "unit_scale",
+    "faithfulness",
+)
 RELATIVE = 0.012  # the tolerance of a stated number: 1 % (paper 2, state verifier) and three-digit rounding
 ROUNDING_CAP = 0.025  # a number's own decimals excuse no more than this
 KELVIN = 0.8  # the tolerance of a temperature
@@ -48,7 +58,9 @@ RESPONSES = {
     "stays the same": re.compile(r"\bsame\b|\bunchanged\b|\bno change\b|\bconstant\b|\bunaffected\b|\bnot change\b|n't change\b|\bnot affect", re.I),
 }  # fmt: skip
 FACTOR_WORDS = {"doubled": 2.0, "twice": 2.0, "tripled": 3.0, "quadrupled": 4.0, "halved": 0.5, "half": 0.5}
-_IF = re.compile(r"\bif (?:the |its )?(.+?) (?:were|was|is|are|had been) (doubled|tripled|quadrupled|halved|twice|half)", re.I)
+_IF = re.compile(
+    r"\bif (?:the |its )?(.+?) (?:were|was|is|are|had been) (doubled|tripled|quadrupled|halved|twice|half)", re.I
+)
 _WOULD = re.compile(r"would (?:the |its )?(.+?) (?:increase|decrease|change|be\b|rise|grow|stay)", re.I)
 _WOULD_BE = re.compile(r"(?:^|, )(?:the )?([^,;]+?) would be\b", re.I)
 _EQUALS = re.compile(r"^(?:the )?([^,;=]+?) (?:equals|is|=)\b", re.I)
@@ -56,8 +68,12 @@ _DECIMAL = re.compile(r"\d\.\d|\d{3}")
 _PLACED = re.compile(r"(to the left of|to the right of|in contact with|apart from|touching)\b")
 _SENTENCE = re.compile(r"(?<=[.!;])\s+(?=[A-Z])")
 _CONCLUSION = re.compile(r"(?:answer|result) (?:is|=|would be)\s*:?\s*(.+?)\s*\.?\s*$", re.I | re.S)
-_AFTER = re.compile(r"\b(?:post[- ]?(?:collision|impact|transition)|final state|after the (?:collision|impact))\b", re.I)
-_BEFORE = re.compile(r"\b(?:pre[- ]?(?:collision|impact|transition)|initial state|before the (?:collision|impact))\b", re.I)
+_AFTER = re.compile(
+    r"\b(?:post[- ]?(?:collision|impact|transition)|final state|after the (?:collision|impact))\b", re.I
+)
+_BEFORE = re.compile(
+    r"\b(?:pre[- ]?(?:collision|impact|transition)|initial state|before the (?:collision|impact))\b", re.I
+)
 GENERIC = re.compile(
     r"ground|surface|incline|slope|ramp|floor|table|wall|ceiling|earth|air|water|fluid|liquid|oil|track|system|pivot|center|centre"
     r"|rope|string|support|field|medium|page|universe|environment|plane|horizontal|image",
@@ -162,7 +178,9 @@ def same(stated: Stated, expected: float, dimension: str) -> bool:
     if dimension == "temperature":
         return abs(stated.value - expected) <= KELVIN
     margin = max(RELATIVE * abs(expected), min(stated.rounding, ROUNDING_CAP * abs(expected)))
-    return abs(stated.value - expected) <= margin or (abs(expected) < 1e-9 and abs(stated.value) <= max(stated.rounding, 1e-6))
+    return abs(stated.value - expected) <= margin or (
+        abs(expected) < 1e-9 and abs(stated.value) <= max(stated.rounding, 1e-6)
+    )
 
 
 def _dict(value: Any) -> dict[str, Any]:
@@ -183,7 +201,11 @@ class _Case:
     def __init__(self, trace: Mapping[str, Any], gold: Gold | None, family: Family | None, use_question: bool):
         self.checks: list[Check] = []
         self.gold, self.family = gold, family
-        self.s0, self.tr, self.s1 = _dict(trace.get("state_0")), _dict(trace.get("transition")), _dict(trace.get("state_1"))
+        self.s0, self.tr, self.s1 = (
+            _dict(trace.get("state_0")),
+            _dict(trace.get("transition")),
+            _dict(trace.get("state_1")),
+        )
         answer = trace.get("answer")
         self.answer: dict[str, Any] = answer if isinstance(answer, dict) else {"value": answer}
         self.question = _text(trace.get("question")) if use_question else ""
@@ -216,11 +238,15 @@ class _Case:
         for i, relation in enumerate(_list(self.s0.get("relations"))):
             for j, arg in enumerate(_list(_dict(relation).get("args"))):
                 name = _text(arg).lower().replace("_", " ")
-                ok = name in known or bool(GENERIC.search(name)) or any(name and (name in n or n in name) for n in known)
+                ok = (
+                    name in known or bool(GENERIC.search(name)) or any(name and (name in n or n in name) for n in known)
+                )
                 if not ok:
                     self.add("entity", "state", False, "object", f"/state_0/relations/{i}/args/{j}", "an object of the scene", name, "every relation is between objects")  # fmt: skip
         if not known:
-            self.add("entity", "state", None, "object", "/state_0/objects", "objects", "none", "the state names no object")
+            self.add(
+                "entity", "state", None, "object", "/state_0/objects", "objects", "none", "the state names no object"
+            )
         elif not any(check.name == "entity" for check in self.checks):
             self.add("entity", "state", True, "object", "/state_0/objects", "known objects", "known objects", "forces and relations name objects of the scene")  # fmt: skip
 
@@ -284,7 +310,16 @@ class _Case:
             return
         concluded = match[1].strip().strip('"')
         ok = self.answers_agree(concluded, None, value, self.answer.get("unit"))
-        self.add("conclusion", "faith", ok, "faithfulness", "/answer/value", concluded, value, "the derivation concludes the answer")
+        self.add(
+            "conclusion",
+            "faith",
+            ok,
+            "faithfulness",
+            "/answer/value",
+            concluded,
+            value,
+            "the derivation concludes the answer",
+        )
 
     def answers_agree(self, one: Any, one_unit: Any, other: Any, other_unit: Any) -> bool | None:
         """Whether two statements of an answer say the same; None where that cannot be told."""
@@ -437,7 +472,16 @@ class _Physics(_Case):
             elif key is not None and number is not None:
                 self.own.setdefault(key, []).append((number, pointer))
             elif key is not None and isinstance(value, dict) and isinstance(value.get("value"), int | float):
-                self.add("unit known", "state", None, "unit_scale", pointer, "a unit", value.get("unit"), "the unit is not known")
+                self.add(
+                    "unit known",
+                    "state",
+                    None,
+                    "unit_scale",
+                    pointer,
+                    "a unit",
+                    value.get("unit"),
+                    "the unit is not known",
+                )
             else:
                 self.unread.append(label)
         for i, item in enumerate(_list(self.s0.get("objects"))):
@@ -509,9 +553,21 @@ class _Physics(_Case):
         """What is asked: `type`, `target` (a quantity, or the outcome's key), `parameter` and `factor` of a change."""
         if self.gold is not None:
             parameter, factor = self.gold.intervened or (None, 1.0)
-            return {"type": self.gold.question_type, "target": self.gold.target, "parameter": parameter, "factor": factor, "objects": set()}
+            return {
+                "type": self.gold.question_type,
+                "target": self.gold.target,
+                "parameter": parameter,
+                "factor": factor,
+                "objects": set(),
+            }
         sentence = _SENTENCE.split(self.question.strip())[-1] if self.question else ""
-        found: dict[str, Any] = {"type": None, "target": None, "parameter": None, "factor": 1.0, "objects": self.mentioned(sentence)}
+        found: dict[str, Any] = {
+            "type": None,
+            "target": None,
+            "parameter": None,
+            "factor": 1.0,
+            "objects": self.mentioned(sentence),
+        }
         if not sentence:
             stated = _dict(self.tr.get("intervention"))
             if stated:
@@ -523,7 +579,11 @@ class _Physics(_Case):
             return found
         change = _IF.search(sentence)
         if change:
-            found |= {"type": "counterfactual", "parameter": self.named(change[1]), "factor": FACTOR_WORDS[change[2].lower()]}
+            found |= {
+                "type": "counterfactual",
+                "parameter": self.named(change[1]),
+                "factor": FACTOR_WORDS[change[2].lower()],
+            }
             would = _WOULD.search(sentence)
             found["target"] = self.named(would[1]) if would else None
             return found
@@ -666,19 +726,48 @@ class _Physics(_Case):
                 return "unit_scale", "the sign is reversed"
         for spelled in (*item.spellings, "km/h", "m/s"):
             known = self.reader.dimensions[key] == (quantity(1.0, spelled) or stated).dimension
-            if known and spelled != stated.unit and same(stated._replace(value=stated.raw), from_canonical(expected, spelled), "" if dimension != "temperature" else dimension):
-                return "unit_scale", f"the number is right in {spelled or 'plain units'}, not in {stated.unit or 'plain units'}"
+            if (
+                known
+                and spelled != stated.unit
+                and same(
+                    stated._replace(value=stated.raw),
+                    from_canonical(expected, spelled),
+                    "" if dimension != "temperature" else dimension,
+                )
+            ):
+                return (
+                    "unit_scale",
+                    f"the number is right in {spelled or 'plain units'}, not in {stated.unit or 'plain units'}",
+                )
         return default, "not the value that the scene implies"
 
     def judge(self, name: str, area: str, stated: Stated, key: str, pointer: str, default: str) -> bool | None:
         ok = self.fits(stated, key)
         if ok is None:
-            self.add(name, area, None, default, pointer, key, f"{stated.raw:g} {stated.unit}", f"{key} cannot be derived: {self.why_open(key)}")
+            self.add(
+                name,
+                area,
+                None,
+                default,
+                pointer,
+                key,
+                f"{stated.raw:g} {stated.unit}",
+                f"{key} cannot be derived: {self.why_open(key)}",
+            )
             return None
         label, rule = (default, "equals the recomputed value") if ok else self.reason(stated, key, default)
         expected = self.solved[key]
         shown = from_canonical(float(expected), self.family.quantities[key].unit)
-        self.add(name, area, ok, label, pointer, f"{key} = {shown:.4g} {self.family.quantities[key].unit}", f"{stated.raw:g} {stated.unit}", rule)
+        self.add(
+            name,
+            area,
+            ok,
+            label,
+            pointer,
+            f"{key} = {shown:.4g} {self.family.quantities[key].unit}",
+            f"{stated.raw:g} {stated.unit}",
+            rule,
+        )
         return ok
 
     def why_open(self, key: str) -> str:
@@ -697,31 +786,104 @@ class _Physics(_Case):
                     self.attribute(stated, key, pointer)
                 elif key in self.family.constants:
                     near = 9.7 <= stated.value <= 10.1
-                    self.add("variable", "state", near, "state", pointer, "9.8 m/s²", f"{stated.raw:g} {stated.unit}", "gravitational acceleration near the ground")
-                elif self.judge("variable", "state", stated, key, pointer, "state") is None and not self.within_bounds(stated, key):
-                    self.add("bounds", "state", False, "state", pointer, "a possible value", f"{stated.raw:g} {stated.unit}", "outside of physical bounds")
+                    self.add(
+                        "variable",
+                        "state",
+                        near,
+                        "state",
+                        pointer,
+                        "9.8 m/s²",
+                        f"{stated.raw:g} {stated.unit}",
+                        "gravitational acceleration near the ground",
+                    )
+                elif self.judge("variable", "state", stated, key, pointer, "state") is None and not self.within_bounds(
+                    stated, key
+                ):
+                    self.add(
+                        "bounds",
+                        "state",
+                        False,
+                        "state",
+                        pointer,
+                        "a possible value",
+                        f"{stated.raw:g} {stated.unit}",
+                        "outside of physical bounds",
+                    )
                 elif not self.within_bounds(stated, key):
-                    self.add("bounds", "state", False, "state", pointer, "a possible value", f"{stated.raw:g} {stated.unit}", "outside of physical bounds")
+                    self.add(
+                        "bounds",
+                        "state",
+                        False,
+                        "state",
+                        pointer,
+                        "a possible value",
+                        f"{stated.raw:g} {stated.unit}",
+                        "outside of physical bounds",
+                    )
         for name, label, stated, pointer in self.foreign:
             expected = self.extra.get(name, {}).get(snake(label))
             if expected is not None:
                 ok = same(stated, expected, "")
-                others = [v for other, table in self.all_attributes().items() if other != name for k, v in table.items() if k == snake(label)]
+                others = [
+                    v
+                    for other, table in self.all_attributes().items()
+                    if other != name
+                    for k, v in table.items()
+                    if k == snake(label)
+                ]
                 label_ = "object" if not ok and any(same(stated, v, "") for v in others) else "state"
-                self.add("attribute", "state", ok, label_, pointer, f"{expected:.4g}", f"{stated.raw:g} {stated.unit}", "the attribute as the question gives it")
+                self.add(
+                    "attribute",
+                    "state",
+                    ok,
+                    label_,
+                    pointer,
+                    f"{expected:.4g}",
+                    f"{stated.raw:g} {stated.unit}",
+                    "the attribute as the question gives it",
+                )
         for key, (value, pointer) in self.conditions.items():
             expected = self.reference.get(key)
             options = self.family.conditions[key]
             said = value.lower() if value.lower() in options else self.option_of(key, value)
             if said is None or expected is None:
-                self.add("condition", "state", None, "state", pointer, str(expected), value, "the wording is not one that is read")
+                self.add(
+                    "condition",
+                    "state",
+                    None,
+                    "state",
+                    pointer,
+                    str(expected),
+                    value,
+                    "the wording is not one that is read",
+                )
             else:
-                self.add("condition", "state", said == expected, "state", pointer, str(expected), value, "the condition of the scene")
+                self.add(
+                    "condition",
+                    "state",
+                    said == expected,
+                    "state",
+                    pointer,
+                    str(expected),
+                    value,
+                    "the condition of the scene",
+                )
         words = " ".join([*self.objects, *(str(v) for v in self.variables.values() if isinstance(v, str))]).lower()
-        words += " ".join(_text(v) for item in _list(self.s0.get("objects")) for v in _dict(_dict(item).get("attributes")).values()).lower()
+        words += " ".join(
+            _text(v) for item in _list(self.s0.get("objects")) for v in _dict(_dict(item).get("attributes")).values()
+        ).lower()
         complaint = self.family.implausible(self.solved, words)
         if complaint:
-            self.add("plausible", "state", False, "state", "/state_0", "a state that can exist", complaint, "phase of the substance")
+            self.add(
+                "plausible",
+                "state",
+                False,
+                "state",
+                "/state_0",
+                "a state that can exist",
+                complaint,
+                "phase of the substance",
+            )
         self.forces()
 
     def option_of(self, key: str, value: str) -> str | None:
@@ -743,8 +905,19 @@ class _Physics(_Case):
             item = self.family.quantities[key]
             own = self.names.get(item.owner)
             for other, table in self.all_attributes().items():
-                if other != own and same(stated, table.get(snake(item.name), float("nan")), self.reader.dimensions[key]):
-                    self.add("attribute", "state", False, "object", pointer, f"{self.solved[key]:.4g}", f"{stated.raw:g} {stated.unit}", f"this is the {item.name} of the {other}")
+                if other != own and same(
+                    stated, table.get(snake(item.name), float("nan")), self.reader.dimensions[key]
+                ):
+                    self.add(
+                        "attribute",
+                        "state",
+                        False,
+                        "object",
+                        pointer,
+                        f"{self.solved[key]:.4g}",
+                        f"{stated.raw:g} {stated.unit}",
+                        f"this is the {item.name} of the {other}",
+                    )
                     return
         self.judge("attribute", "state", stated, key, pointer, "state")
 
@@ -770,7 +943,9 @@ class _Physics(_Case):
         mentions = occurrences(lowered, self.objects)
         for match in _PLACED.finditer(lowered):
             kind = relation_type(match[1])
-            clause = max(lowered.rfind(". ", 0, match.start()), lowered.rfind("; ", 0, match.start()), match.start() - 60)
+            clause = max(
+                lowered.rfind(". ", 0, match.start()), lowered.rfind("; ", 0, match.start()), match.start() - 60
+            )
             before = [name for start, end, name in mentions if clause <= start and end <= match.start()]
             after = [name for start, _, name in mentions if match.end() <= start <= match.end() + 5]
             if kind and before and after and before[-1] != after[0]:
@@ -800,29 +975,86 @@ class _Physics(_Case):
         for i, force, name, target in unmatched:
             pointer = f"/state_0/forces/{i}/target"
             match = next((e for e in left if e[1] == name), None)
-            bodies = {n.lower() for n in self.objects if self.role_of.get(n.lower()) in ("a", "b", "body", "bystander", None)}
+            bodies = {
+                n.lower() for n in self.objects if self.role_of.get(n.lower()) in ("a", "b", "body", "bystander", None)
+            }
             if match is not None and target in bodies and match[2] in bodies:
                 left.remove(match)
-                self.add("force body", "state", False, "force", pointer, match[2], target, f"{name} acts on another body")
-            elif name in known_names and target in self.role_of and any(e[1] == name and e[2] == target for e in expected):
-                self.add("force body", "state", False, "force", pointer, f"one {name} on the {target}", "two", "a force is told twice of one body")
+                self.add(
+                    "force body", "state", False, "force", pointer, match[2], target, f"{name} acts on another body"
+                )
+            elif (
+                name in known_names
+                and target in self.role_of
+                and any(e[1] == name and e[2] == target for e in expected)
+            ):
+                self.add(
+                    "force body",
+                    "state",
+                    False,
+                    "force",
+                    pointer,
+                    f"one {name} on the {target}",
+                    "two",
+                    "a force is told twice of one body",
+                )
             else:
                 way = direction(_text(force.get("direction")))
                 if name == "gravity" and way is not None and way[1] is not None:
-                    self.add("force direction", "state", way[1] < 0, "force", f"/state_0/forces/{i}/direction", "down", force.get("direction"), "gravity points down")
+                    self.add(
+                        "force direction",
+                        "state",
+                        way[1] < 0,
+                        "force",
+                        f"/state_0/forces/{i}/direction",
+                        "down",
+                        force.get("direction"),
+                        "gravity points down",
+                    )
                 else:
-                    self.add("force", "state", None, "force", pointer, "a force of the family", f"{name} on {target}", "the family does not speak of this force")
+                    self.add(
+                        "force",
+                        "state",
+                        None,
+                        "force",
+                        pointer,
+                        "a force of the family",
+                        f"{name} on {target}",
+                        "the family does not speak of this force",
+                    )
         if self.gold is not None:
             for spec, name, target in left:
-                self.add("force missing", "state", False, "force", "/state_0/forces", f"{name} on {target}", "none", f"the {spec.name} is missing")
+                self.add(
+                    "force missing",
+                    "state",
+                    False,
+                    "force",
+                    "/state_0/forces",
+                    f"{name} on {target}",
+                    "none",
+                    f"the {spec.name} is missing",
+                )
 
     def force(self, i: int, force: dict[str, Any], spec: Any) -> None:
         pointer = f"/state_0/forces/{i}"
         way, right = direction(_text(force.get("direction"))), direction(spec.direction)
         clash = opposed(way, right) if way and right else None
-        if way is None and spec.name == "tension" and re.search(r"away from (?:the )?cent", _text(force.get("direction")), re.I):
+        if (
+            way is None
+            and spec.name == "tension"
+            and re.search(r"away from (?:the )?cent", _text(force.get("direction")), re.I)
+        ):
             clash = True
-        self.add("force direction", "state", None if clash is None else not clash, "force", f"{pointer}/direction", spec.direction, force.get("direction"), f"the {spec.name} in this scene")
+        self.add(
+            "force direction",
+            "state",
+            None if clash is None else not clash,
+            "force",
+            f"{pointer}/direction",
+            spec.direction,
+            force.get("direction"),
+            f"the {spec.name} in this scene",
+        )
         magnitude = quantity(force.get("magnitude"), _unit(force.get("unit")))
         if magnitude is None:
             return
@@ -831,14 +1063,32 @@ class _Physics(_Case):
             return
         if ok is not None:
             expected = self.solved[spec.magnitude]
-            self.add("force magnitude", "state", ok, "force", f"{pointer}/magnitude", f"{expected:.4g} N", f"{magnitude.raw:g} {magnitude.unit}", f"the {spec.name} from the state")
+            self.add(
+                "force magnitude",
+                "state",
+                ok,
+                "force",
+                f"{pointer}/magnitude",
+                f"{expected:.4g} N",
+                f"{magnitude.raw:g} {magnitude.unit}",
+                f"the {spec.name} from the state",
+            )
 
     # --- transition -------------------------------------------------------------------------------------------------------
 
     def transition(self) -> None:
         rule = _text(self.tr.get("rule"))
         if rule:
-            self.add("rule", "trans", True if self.reader.rule.search(rule) else None, "transition", "/transition/rule", "the family's law", rule, "the rule names the law")
+            self.add(
+                "rule",
+                "trans",
+                True if self.reader.rule.search(rule) else None,
+                "transition",
+                "/transition/rule",
+                "the family's law",
+                rule,
+                "the rule names the law",
+            )
         self.effect_checks()
         self.equations()
         self.facts()
@@ -853,19 +1103,59 @@ class _Physics(_Case):
         if len(said) == 1:
             claim = said.pop()
             if outcome is None:
-                self.add("effect", "trans", None, "transition", "/transition/effect", family.outcome.key, claim, f"the outcome cannot be derived: {self.why_open(family.outcome.key)}")
+                self.add(
+                    "effect",
+                    "trans",
+                    None,
+                    "transition",
+                    "/transition/effect",
+                    family.outcome.key,
+                    claim,
+                    f"the outcome cannot be derived: {self.why_open(family.outcome.key)}",
+                )
             else:
-                self.add("effect", "trans", claim == outcome, "transition", "/transition/effect", outcome, claim, "the outcome that follows from the state")
+                self.add(
+                    "effect",
+                    "trans",
+                    claim == outcome,
+                    "transition",
+                    "/transition/effect",
+                    outcome,
+                    claim,
+                    "the outcome that follows from the state",
+                )
         mentioned = self.mentioned(self.effect)
         subject = self.names.get(family.subject)
         if mentioned and subject and subject not in mentioned:
             strangers = {name for name in mentioned if self.role_of.get(name.lower()) in (None, "bystander")}
-            other = family.subject == "a" and self.names.get("b") in mentioned and (self.gold is not None or self.names.get("b") not in self.asked["objects"])
+            other = (
+                family.subject == "a"
+                and self.names.get("b") in mentioned
+                and (self.gold is not None or self.names.get("b") not in self.asked["objects"])
+            )
             ours = subject.lower() in family.roles[family.subject]
             if (strangers or other) and ours:
-                self.add("subject", "trans", False, "object", "/transition/effect", subject, ", ".join(sorted(mentioned)), "the effect is told of another object")
+                self.add(
+                    "subject",
+                    "trans",
+                    False,
+                    "object",
+                    "/transition/effect",
+                    subject,
+                    ", ".join(sorted(mentioned)),
+                    "the effect is told of another object",
+                )
         elif subject and subject in mentioned:
-            self.add("subject", "trans", True, "object", "/transition/effect", subject, subject, "the effect is told of the object in question")
+            self.add(
+                "subject",
+                "trans",
+                True,
+                "object",
+                "/transition/effect",
+                subject,
+                subject,
+                "the effect is told of the object in question",
+            )
         for told in self.reader.told(self.effect, self.listed):
             key = self.resolve(told, (*family.derived, *family.givens))
             if key is None and told.keys:
@@ -879,12 +1169,25 @@ class _Physics(_Case):
         """A number without a name may be any known quantity of its dimension."""
         if not told.stated.dimension or told.stated.dimension == "number":
             return
-        keys = [key for key, dimension in self.reader.dimensions.items() if dimension == told.stated.dimension and key in self.solved]
+        keys = [
+            key
+            for key, dimension in self.reader.dimensions.items()
+            if dimension == told.stated.dimension and key in self.solved
+        ]
         if not keys:
             return
         ok = any(self.fits(told.stated, key) for key in keys)
         if ok:
-            self.add(name, "trans", True, "transition", pointer, "a known quantity", f"{told.stated.raw:g} {told.stated.unit}", "equals a recomputed value")
+            self.add(
+                name,
+                "trans",
+                True,
+                "transition",
+                pointer,
+                "a known quantity",
+                f"{told.stated.raw:g} {told.stated.unit}",
+                "equals a recomputed value",
+            )
             return
         near = next((k for k in (self.asked["target"], self.family.headline) if k in keys), None)
         if near is not None:
@@ -903,25 +1206,40 @@ class _Physics(_Case):
             if key is not None and not (told.owner and self.misowned(told, key)):
                 ok = self.fits(told.stated, key)
                 if ok is not None:
-                    label, rule = ("transition", "the fact as the state has it") if ok else self.reason(told.stated, key, "state")
+                    label, rule = (
+                        ("transition", "the fact as the state has it") if ok else self.reason(told.stated, key, "state")
+                    )
                     others = self.holders(told, key) if ok is False else []
                     if others:
                         label, rule = "object", f"this is true of the {others[0]}"
-                    self.add("evidence", "trans", ok, label, pointer, f"{key} = {self.solved[key]:.4g}", text[max(0, told.start - 30) : told.end], rule)
+                    self.add(
+                        "evidence",
+                        "trans",
+                        ok,
+                        label,
+                        pointer,
+                        f"{key} = {self.solved[key]:.4g}",
+                        text[max(0, told.start - 30) : told.end],
+                        rule,
+                    )
             elif told.owner and told.keys:
                 self.stray_fact(told, text, pointer)
 
     def misowned(self, told: Told, key: str) -> bool:
         owner = self.family.quantities[key].owner
         role = self.role_of.get(told.owner.lower())
-        return bool(owner) and role is not None and role != owner and role in ("a", "b", "bystander", self.family.subject)
+        return (
+            bool(owner) and role is not None and role != owner and role in ("a", "b", "bystander", self.family.subject)
+        )
 
     def holders(self, told: Told, key: str) -> list[str]:
         name = snake(self.family.quantities[key].name)
         return [
             other
             for other, table in self.all_attributes().items()
-            if other.lower() != told.owner.lower() and name in table and same(told.stated, table[name], self.reader.dimensions[key])
+            if other.lower() != told.owner.lower()
+            and name in table
+            and same(told.stated, table[name], self.reader.dimensions[key])
         ]
 
     def stray_fact(self, told: Told, text: str, pointer: str) -> None:
@@ -929,14 +1247,41 @@ class _Physics(_Case):
         item = self.family.quantities[told.keys[0]]
         known = self.extra.get(told.owner, {}).get(snake(item.name))
         if known is not None and same(told.stated, known, ""):
-            self.add("evidence", "trans", True, "object", pointer, f"{known:.4g}", text[max(0, told.start - 30) : told.end], "a fact of another object")
+            self.add(
+                "evidence",
+                "trans",
+                True,
+                "object",
+                pointer,
+                f"{known:.4g}",
+                text[max(0, told.start - 30) : told.end],
+                "a fact of another object",
+            )
             return
         holders = self.holders(told, told.keys[0])
         sure = bool(self.question or self.gold) or "a" not in self.family.roles
         if holders and sure:
-            self.add("evidence", "trans", False, "object", pointer, f"the {item.name} of the {holders[0]}", text[max(0, told.start - 30) : told.end], "the fact belongs to another object")
+            self.add(
+                "evidence",
+                "trans",
+                False,
+                "object",
+                pointer,
+                f"the {item.name} of the {holders[0]}",
+                text[max(0, told.start - 30) : told.end],
+                "the fact belongs to another object",
+            )
         else:
-            self.add("evidence", "trans", None, "object", pointer, item.name, text[max(0, told.start - 30) : told.end], "nothing is known of this")
+            self.add(
+                "evidence",
+                "trans",
+                None,
+                "object",
+                pointer,
+                item.name,
+                text[max(0, told.start - 30) : told.end],
+                "nothing is known of this",
+            )
 
     def told_change(self) -> None:
         change = self.family.change
@@ -952,7 +1297,16 @@ class _Physics(_Case):
         said = self.reader.stated_outcomes(self.change)
         if outcome is not None and len(said) == 1 and not set(self.reader.outcomes) & {"left", "right", "up", "down"}:
             claim = said.pop()
-            self.add("predicted change", "trans", claim == outcome, "transition", "/state_1/predicted_change", outcome, claim, "the outcome that follows from the state")
+            self.add(
+                "predicted change",
+                "trans",
+                claim == outcome,
+                "transition",
+                "/state_1/predicted_change",
+                outcome,
+                claim,
+                "the outcome that follows from the state",
+            )
 
     def results(self) -> None:
         self.results_by_key: dict[str, Stated] = {}
@@ -971,12 +1325,25 @@ class _Physics(_Case):
                 claim = claim if value or claim is None else others[0] if len(others) == 1 else None
             else:
                 claim = self.outcome_of(value) if isinstance(value, str) and len(value) < 200 else None
-                if claim and snake(self.family.outcome.key) != label and set(self.reader.outcomes) & {"left", "right", "up", "down"}:
+                if (
+                    claim
+                    and snake(self.family.outcome.key) != label
+                    and set(self.reader.outcomes) & {"left", "right", "up", "down"}
+                ):
                     claim = None
             outcome = self.solved.get(self.family.outcome.key)
             if claim is not None:
                 self.new_outcome = claim
-                self.add("new variable", "trans", None if outcome is None else claim == outcome, "transition", pointer, outcome, value, "the outcome that follows from the state")
+                self.add(
+                    "new variable",
+                    "trans",
+                    None if outcome is None else claim == outcome,
+                    "transition",
+                    pointer,
+                    outcome,
+                    value,
+                    "the outcome that follows from the state",
+                )
 
     def intervention(self) -> None:
         stated = _dict(self.tr.get("intervention"))
@@ -990,22 +1357,60 @@ class _Physics(_Case):
             target = next((key for key in self.results_by_key if key not in (self.family.change or ())), None)
             self.asked["target"] = target
         if parameter is None or parameter not in self.reference or target is None:
-            self.add("intervention", "trans", None, "intervention", "/transition/intervention", "a known parameter", str(stated.get("variable")), "the change is not one that can be recomputed")
+            self.add(
+                "intervention",
+                "trans",
+                None,
+                "intervention",
+                "/transition/intervention",
+                "a known parameter",
+                str(stated.get("variable")),
+                "the change is not one that can be recomputed",
+            )
             return
         before = self.solved.get(target)
         self.after = self.family.solve({**self.reference, parameter: float(self.reference[parameter]) * factor})
         after = self.after.get(target)
         if not isinstance(before, float | int) or not isinstance(after, float | int):
-            self.add("intervention", "trans", None, "intervention", "/transition/intervention", target, "", f"{target} cannot be derived: {self.why_open(target)}")
+            self.add(
+                "intervention",
+                "trans",
+                None,
+                "intervention",
+                "/transition/intervention",
+                target,
+                "",
+                f"{target} cannot be derived: {self.why_open(target)}",
+            )
             return
-        self.response = "stays the same" if _near(before, after) else "increases" if abs(after) > abs(before) else "decreases"
+        self.response = (
+            "stays the same" if _near(before, after) else "increases" if abs(after) > abs(before) else "decreases"
+        )
         if self.stated_response is not None:
-            self.add("intervention", "trans", self.stated_response == self.response, "intervention", "/transition/intervention/response", self.response, self.stated_response, f"{target} solved again with {parameter} times {factor:g}")
+            self.add(
+                "intervention",
+                "trans",
+                self.stated_response == self.response,
+                "intervention",
+                "/transition/intervention/response",
+                self.response,
+                self.stated_response,
+                f"{target} solved again with {parameter} times {factor:g}",
+            )
         new = quantity(stated.get("new_value"))
         dimension = self.reader.dimensions[target]
         if new is not None:
             ok = same(new, after, dimension) if new.dimension in ("", dimension) else False
-            self.add("intervention size", "trans", ok, "intervention", "/transition/intervention/new_value", f"{after:.4g}", f"{new.raw:g} {new.unit}", f"{target} solved again with {parameter} times {factor:g}")
+            self.add(
+                "intervention size",
+                "trans",
+                ok,
+                "intervention",
+                "/transition/intervention/new_value",
+                f"{after:.4g}",
+                f"{new.raw:g} {new.unit}",
+                f"{target} solved again with {parameter} times {factor:g}",
+            )
 
     def equations(self) -> None:
         text = _text(self.tr.get("equation"))[:2000]
@@ -1021,7 +1426,16 @@ class _Physics(_Case):
         for clause in re.split(r"[;\n]|→|⇒|=>|\\Rightarrow|,\s(?=[A-Za-z])", text):
             decided = self.clause(clause, values) or decided
         if not decided:
-            self.add("equation", "trans", None, "transition", "/transition/equation", "an equation that can be evaluated", text, "not read as mathematics")
+            self.add(
+                "equation",
+                "trans",
+                None,
+                "transition",
+                "/transition/equation",
+                "an equation that can be evaluated",
+                text,
+                "not read as mathematics",
+            )
 
     def clause(self, clause: str, values: dict[str, float]) -> bool:
         """One chain of equalities: every part that has a value must have the same."""
@@ -1055,19 +1469,45 @@ class _Physics(_Case):
         decided = False
         numeric = [entry for entry in found if not entry[2]]
         for (one, first, _), (other, second, _) in zip(numeric, numeric[1:], strict=False):
-            ok = any(abs(a - b) <= 0.012 * max(abs(a), abs(b)) + 1e-9 or self.rounded(a, b, result) for a in first for b in second)
+            ok = any(
+                abs(a - b) <= 0.012 * max(abs(a), abs(b)) + 1e-9 or self.rounded(a, b, result)
+                for a in first
+                for b in second
+            )
             if result is not None and result.dimension == "temperature":
                 ok = any(abs(a - b) <= KELVIN for a in first for b in second)
-            self.add("equation", "trans", ok, "transition", "/transition/equation", f"{one} = {first[0]:.5g}", f"{other}", "both sides have one value")
+            self.add(
+                "equation",
+                "trans",
+                ok,
+                "transition",
+                "/transition/equation",
+                f"{one} = {first[0]:.5g}",
+                f"{other}",
+                "both sides have one value",
+            )
             decided = True
         for one, first, _ in (entry for entry in found if entry[2]):
             for other, second, symbolic in found:
                 if symbolic or decided is None:
                     continue
-                ok = any(abs(a - b) <= 0.012 * max(abs(a), abs(b)) + 1e-9 or self.rounded(a, b, result) for a in first for b in second)
+                ok = any(
+                    abs(a - b) <= 0.012 * max(abs(a), abs(b)) + 1e-9 or self.rounded(a, b, result)
+                    for a in first
+                    for b in second
+                )
                 if result is not None and result.dimension == "temperature":
                     ok = any(abs(a - b) <= KELVIN for a in first for b in second)
-                self.add("formula", "trans", ok, "transition", "/transition/equation", f"{one} = {first[0]:.5g}", f"{other}", "the formula with the values of the state")
+                self.add(
+                    "formula",
+                    "trans",
+                    ok,
+                    "transition",
+                    "/transition/equation",
+                    f"{one} = {first[0]:.5g}",
+                    f"{other}",
+                    "the formula with the values of the state",
+                )
                 decided = True
                 break
         if key is not None and result is not None and self.fits(result, key) is not None:
@@ -1087,14 +1527,30 @@ class _Physics(_Case):
             return
         target, number = self.asked["target"], quantity(value, spelled)
         if target is None and number is not None:  # what the trace itself gives with this value
-            target = next((k for k, r in self.results_by_key.items() if r.dimension == number.dimension and _near(r.value, number.value)), None)
+            target = next(
+                (
+                    k
+                    for k, r in self.results_by_key.items()
+                    if r.dimension == number.dimension and _near(r.value, number.value)
+                ),
+                None,
+            )
             self.asked["target"] = target
         own = self.own_answers()
         agree = [self.answers_agree(statement, unit, value, spelled) for statement, unit in own]
         yes, no = agree.count(True), agree.count(False)
         faithful = None if not yes and not no else yes >= no
         if own:
-            self.add("answer in trace", "faith", faithful, "faithfulness", "/answer/value", ", ".join(f"{s} {u or ''}".strip() for s, u in own[:3]), value, "what most of the trace says")
+            self.add(
+                "answer in trace",
+                "faith",
+                faithful,
+                "faithfulness",
+                "/answer/value",
+                ", ".join(f"{s} {u or ''}".strip() for s, u in own[:3]),
+                value,
+                "what most of the trace says",
+            )
         truth: bool | None = None
         expected: Any = None
         if self.asked["type"] == "counterfactual" and (number is None or self.response):
@@ -1105,7 +1561,11 @@ class _Physics(_Case):
             expected = self.solved.get(target)
             truth = self.fits(number, target)
         elif number is not None:
-            keys = [k for k, d in self.reader.dimensions.items() if k in self.solved and d == number.dimension and number.dimension]
+            keys = [
+                k
+                for k, d in self.reader.dimensions.items()
+                if k in self.solved and d == number.dimension and number.dimension
+            ]
             if keys and self.asked["type"] != "qualitative":
                 truth = True if any(self.fits(number, key) for key in keys) else None
         else:
@@ -1121,7 +1581,12 @@ class _Physics(_Case):
         wrong = "transition" if faithful else "faithfulness"
         if self.asked["type"] == "counterfactual" and faithful:
             wrong = "intervention"
-        if truth is False and number is not None and target in self.solved and isinstance(self.solved[target], float | int):
+        if (
+            truth is False
+            and number is not None
+            and target in self.solved
+            and isinstance(self.solved[target], float | int)
+        ):
             label, _ = self.reason(number, target, wrong)
             wrong = label if label == "unit_scale" and faithful else wrong
         rule = "the answer solved again" if truth is not None else self.open_answer(target)
@@ -1162,7 +1627,10 @@ class _Physics(_Case):
 
     def explain(self) -> None:
         """Named numbers of the explanation and of the derivation."""
-        for text, pointer in ((self.explanation, "/answer/explanation"), (self.derivation.split("this gives", 1)[-1], "/derivation")):
+        for text, pointer in (
+            (self.explanation, "/answer/explanation"),
+            (self.derivation.split("this gives", 1)[-1], "/derivation"),
+        ):
             for told in self.reader.told(text, self.listed):
                 key = self.resolve(told)
                 if key is None or key not in self.solved:
@@ -1171,10 +1639,28 @@ class _Physics(_Case):
                 if ok is False and self.after and isinstance(self.after.get(key), float | int):
                     ok = same(told.stated, float(self.after[key]), self.reader.dimensions[key])
                     if not ok:
-                        self.add("explanation", "trans", False, "intervention", pointer, f"{key} = {self.after[key]:.4g}", text[max(0, told.start - 30) : told.end], "solved again with the change")
+                        self.add(
+                            "explanation",
+                            "trans",
+                            False,
+                            "intervention",
+                            pointer,
+                            f"{key} = {self.after[key]:.4g}",
+                            text[max(0, told.start - 30) : told.end],
+                            "solved again with the change",
+                        )
                         continue
                 label, rule = ("transition", "as recomputed") if ok else self.reason(told.stated, key, "transition")
-                self.add("explanation", "trans", ok, label, pointer, f"{key} = {self.solved[key]:.4g}", text[max(0, told.start - 30) : told.end], rule)
+                self.add(
+                    "explanation",
+                    "trans",
+                    ok,
+                    label,
+                    pointer,
+                    f"{key} = {self.solved[key]:.4g}",
+                    text[max(0, told.start - 30) : told.end],
+                    rule,
+                )
 
 
 def _position(text: str, name: str) -> int:
@@ -1189,7 +1675,11 @@ _SUBSTANTIAL = frozenset(("variable", "attribute", "condition", "relation", "for
 def _zs(checks: list[Check]) -> dict[str, str]:
     found = {}
     for area in _AREAS:
-        statuses = {check.status for check in checks if check.area == area and (check.status == INVALID or check.name in _SUBSTANTIAL)}
+        statuses = {
+            check.status
+            for check in checks
+            if check.area == area and (check.status == INVALID or check.name in _SUBSTANTIAL)
+        }
         found[area] = INVALID if INVALID in statuses else VALID if VALID in statuses else ABSTAIN
     return found
 
@@ -1200,7 +1690,9 @@ def verify(trace: Any, gold: Gold | None = None, *, question: bool = True) -> Ve
     Never raises on content: what cannot be read abstains, what breaks the schema is z_schema invalid.
     """
     if not isinstance(trace, dict):
-        check = Check("schema", "schema", INVALID, "", "/", "an object", type(trace).__name__, "a trace is a JSON object")
+        check = Check(
+            "schema", "schema", INVALID, "", "/", "an object", type(trace).__name__, "a trace is a JSON object"
+        )
         return Verdict(INVALID, ABSTAIN, ABSTAIN, ABSTAIN, ABSTAIN, (), (check,))
     complaints = problems(trace)
     name = trace.get("scenario_family")
@@ -1220,10 +1712,42 @@ def verify(trace: Any, gold: Gold | None = None, *, question: bool = True) -> Ve
         case.temporal_words()
         case.faith_words()
         for area in _AREAS:
-            case.add("family", area, None, "", "/scenario_family", "a known family", name, "the physics of an unknown family is not recomputed")
-    checks = [Check("schema", "schema", INVALID, "", text.split(": ", 1)[0], "the trace schema", text.split(": ", 1)[-1][:200], "JSON Schema Draft 7") for text in complaints]
+            case.add(
+                "family",
+                area,
+                None,
+                "",
+                "/scenario_family",
+                "a known family",
+                name,
+                "the physics of an unknown family is not recomputed",
+            )
+    checks = [
+        Check(
+            "schema",
+            "schema",
+            INVALID,
+            "",
+            text.split(": ", 1)[0],
+            "the trace schema",
+            text.split(": ", 1)[-1][:200],
+            "JSON Schema Draft 7",
+        )
+        for text in complaints
+    ]
     for pointer in decoding.control_characters(trace.get("transition", {}), "/transition"):
-        checks.append(Check("control characters", "schema", INVALID, "", pointer, "text", "control characters", "a backslash was lost in decoding"))
+        checks.append(
+            Check(
+                "control characters",
+                "schema",
+                INVALID,
+                "",
+                pointer,
+                "text",
+                "control characters",
+                "a backslash was lost in decoding",
+            )
+        )
     z_schema = INVALID if checks else VALID
     checks += case.checks
     zs = _zs(case.checks)

@@ -31,8 +31,8 @@ def _draw(p):
     x = 5 + away if left else 5 - away
     p.spring(0.6 if left else 9.4, x - 0.7 if left else x + 0.7, 1.7)
     p.box("body", x - 0.7, 1, 1.4, 1.3)
-    p.line([(5, 0.9), (5, 3.3)], dashed=True)
-    p.label(5, 3.45, "relaxed position")
+    p.line([(5, 0.9), (5, 3.5)], dashed=True)
+    p.label(5, 3.75, "relaxed position")
     p.span(5, x, 2.8, p.value("x1" if p.moment == "after" else "x0"))
     p.show("mass", "k", "x0", "x1")
     p.note(f"the {p.names['spring']} is {s['spring_state']}")

@@ -43,12 +43,13 @@ def _equations(s):
 
 def _draw(p):
     s = p.state
+    p.box("source", 2, 1.8, 1.6, 1.6)
     p.box("body", 3.6, 1.8, 2.8, 2.2)
     after = p.moment == "after"
-    p.label(5, 4.5, p.value("T1" if after else "T0"))
-    p.box("source", 0.6, 2.1, 1.6, 1.6)
+    p.label(5.4, 4.3, p.value("T1" if after else "T0"))
     if not after:
-        p.arrow(2.3 if s["flow"] == "heated" else 3.5, 2.9, 1.2 if s["flow"] == "heated" else -1.2, 0, p.value("Q"))
+        way = 1 if s["flow"] == "heated" else -1
+        p.arrow(3.6 - 0.7 * way, 4.9, 1.4 * way, 0, p.value("Q"))
     p.show("mass", "c", "T0", "Q")
     p.note(f"the sample is {s['flow']}")
 

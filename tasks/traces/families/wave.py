@@ -48,7 +48,9 @@ FAMILY = Family(
             "first wavelength", "λ1", "m", ("m", "cm"), 0.15, 1.9, "wave", ("lambda", "wavelength", "λ", "lambda1")
         ),
         "v2": Quantity("second wave speed", "v2", "m/s", ("m/s",), 20, 480, "b", ("speed_2",)),
-        "v1": Quantity("first wave speed", "v1", "m/s", ("m/s",), owner="a", aliases=("v", "speed", "wave_speed", "wave speed")),
+        "v1": Quantity(
+            "first wave speed", "v1", "m/s", ("m/s",), owner="a", aliases=("v", "speed", "wave_speed", "wave speed")
+        ),
         "lam2": Quantity("second wavelength", "λ2", "m", ("m", "cm"), owner="wave", aliases=("lambda2",)),
         "period": Quantity("period", "T", "s", ("s", "ms"), owner="wave", aliases=("t",)),
         "ratio": Quantity("ratio of the second to the first wave speed", "n", "", ("",), owner=""),
