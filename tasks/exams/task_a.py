@@ -7,7 +7,8 @@ the true action allow, so that one who reads perfectly and knows the rules is ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 
 from tasks.errors import StageFailed
 from tasks.exams.records import Draft, uid
@@ -15,33 +16,34 @@ from tasks.exams.source import Source
 from tasks.rendering.png import Picture, image_id
 from tasks.rendering.storyboard import panel
 from tasks.trajectories import Group
-from tasks.worlds.base import Pixels
+from tasks.worlds.base import Branch, Pixels
 
 LETTERS = "ABCD"
-Option = tuple[str, Pixels]  # what stands at a letter, and its frame
+Draw = Callable[[], Pixels]
+Option = tuple[str, Draw]  # what stands at a letter, and its frame
 
 
 def draft(source: Source, groups: Sequence[Group], count: int) -> Iterator[list[Draft]]:
     """`count` transitions of `groups`, each with its shuffled and its masked twin; a list a group. Transitions are taken
     in turn from the actions, the rarer ones first, and no two items show the same page."""
-    choices = {group.group_id: _choices(source, group) for group in groups}
-    order: list[tuple[Group, int, list[Option]]] = []
-    by_action: dict[str, list[tuple[Group, int, list[Option]]]] = {}
+    branches = {g.group_id: source.world.branches(g.seed, g.actions, range(len(g.actions))) for g in groups}
+    waiting: dict[str, list[tuple[Group, int]]] = {}
     for group in groups:
-        for step, options in choices[group.group_id]:
-            by_action.setdefault(group.actions[step], []).append((group, step, options))
+        for step, action in enumerate(group.actions):
+            waiting.setdefault(action, []).append((group, step))
     shuffled = source.random("A", "transitions")
-    for action in sorted(by_action):
-        shuffled.shuffle(by_action[action])
+    for action in sorted(waiting):
+        shuffled.shuffle(waiting[action])
+    order: list[tuple[Group, int, list[Option]]] = []
     seen: set[tuple[str, ...]] = set()
-    while len(order) < count and any(by_action.values()):
-        for action in sorted(by_action, key=lambda name: (len(by_action[name]), name)):
-            while by_action[action]:
-                candidate = by_action[action].pop()
-                page = tuple(image_id(pixels) for _, pixels in candidate[2])
-                if page not in seen:
+    while len(order) < count and any(waiting.values()):
+        for action in sorted(waiting, key=lambda name: (len(waiting[name]), name)):
+            while waiting[action]:
+                group, step = waiting[action].pop()
+                options, page = _options(source, group, step, branches[group.group_id][step])
+                if len(options) == 4 and page not in seen:
                     seen.add(page)
-                    order.append(candidate)
+                    order.append((group, step, options))
                     break
             if len(order) == count:
                 break
@@ -50,7 +52,8 @@ def draft(source: Source, groups: Sequence[Group], count: int) -> Iterator[list[
             f"Task A: {source.world.env_id} offers {len(order)} usable transitions in {len(groups)} trajectories, "
             f"{count} are wanted; give it more groups"
         )
-    letters = [LETTERS[place % 4] for place in range(count)]
+    first = shuffled.randrange(4)  # or the same letter would be one ahead in every environment
+    letters = [LETTERS[(first + place) % 4] for place in range(count)]
     shuffled.shuffle(letters)
     for group in groups:
         mine = [(place, step, options) for place, (owner, step, options) in enumerate(order) if owner is group]
@@ -61,35 +64,31 @@ def draft(source: Source, groups: Sequence[Group], count: int) -> Iterator[list[
         ]
 
 
-def _choices(source: Source, group: Group) -> list[tuple[int, list[Option]]]:
-    """(step, gold option first and three distractors) of every transition of Full that can be asked."""
+def _options(
+    source: Source, group: Group, step: int, branches: dict[str, Branch]
+) -> tuple[list[Option], tuple[str, ...]]:
+    """The gold option and three distractors for a transition of Full (fewer where it cannot be asked), and what
+    identifies them: the image ids of their frames."""
     world, states = source.world, group.traces["full"].states
-    steps = range(len(group.actions))
-    branches = world.branches(group.seed, group.actions, steps)
-    found = []
-    for step in steps:
-        action, now = group.actions[step], states[step]
-        gold = source.frame(group, "full", step + 1)
-        options: list[Option] = [("gold", gold)]
-        used = {gold.tobytes()}
-        if source.frame(group, "full", step).tobytes() in used:
-            continue  # an action that changes nothing to be seen
-        others: list[tuple[str, object, Pixels]] = [
-            (f"successor:{name}", branch.state, branch.pixels)
-            for name, branch in branches[step].items()
-            if name != action
-        ]
-        nearby = sorted((t for t in range(len(states)) if t != step + 1), key=lambda t: (abs(t - step - 1), t))
-        others += [(f"trajectory:{t}", states[t], source.frame(group, "full", t)) for t in nearby]
-        for name, state, pixels in others:
-            if len(options) == 4:
-                break
-            if pixels.tobytes() not in used and world.contradicts(now, action, state):
-                used.add(pixels.tobytes())
-                options.append((name, pixels))
+    action, now = group.actions[step], states[step]
+
+    def frame(at: int) -> Draw:
+        return functools.partial(source.frame, group, "full", at)
+
+    options: list[Option] = [("gold", frame(step + 1))]
+    used = [source.image_id(group, "full", step + 1)]
+    if source.image_id(group, "full", step) == used[0]:
+        return [], ()  # an action that changes nothing to be seen
+    others = [(f"successor:{name}", branch.state, branch.draw) for name, branch in branches.items() if name != action]
+    nearby = sorted((t for t in range(len(states)) if t != step + 1), key=lambda t: (abs(t - step - 1), t))
+    others += [(f"trajectory:{t}", states[t], frame(t)) for t in nearby]
+    for name, state, draw in others:
         if len(options) == 4:
-            found.append((step, options))
-    return found
+            break
+        if world.contradicts(now, action, state) and (shown := image_id(draw())) not in used:
+            used.append(shown)
+            options.append((name, draw))
+    return options, tuple(used)
 
 
 def _items(source: Source, group: Group, step: int, options: list[Option], gold: str) -> Iterator[Draft]:
@@ -101,7 +100,7 @@ def _items(source: Source, group: Group, step: int, options: list[Option], gold:
     displayed.insert(LETTERS.index(gold), gold_option)
     page = panel(
         ("NOW", source.frame(group, "full", step)),
-        [(letter, pixels) for letter, (_, pixels) in zip(LETTERS, displayed, strict=True)],
+        [(letter, draw()) for letter, (_, draw) in zip(LETTERS, displayed, strict=True)],
     )
     picture = Picture.of(page)
     action = group.actions[step]
