@@ -130,8 +130,9 @@ class Judge:
         logit += sum(self.effects.get(level, 0.0) for level in shown) + (self.split if split else 0.0)
         return 1 / (1 + np.exp(-(logit + self.spread * NODES)))
 
-    def truth(self) -> dict[str, float]:
-        """What each metric converges to at the canonical presentation, Composite, when everything is read."""
+    def truth(self, task: str = "C") -> dict[str, float]:
+        """What each metric converges to at the canonical presentation, Composite, when everything is read. `task` matters
+        for the visual family: D has no noise probe."""
 
         def mean(values: np.ndarray) -> float:
             return float(WEIGHTS @ values)
@@ -158,7 +159,7 @@ class Judge:
         }
         for family, levels in (
             ("temporal", ("rev",)),
-            ("visual", ("noisy", "style")),
+            ("visual", ("noisy", "style") if task == "C" else ("style",)),
             ("framing", ("pos", "neg")),
         ):
             shown = [self._yes("full", level) for level in levels]
