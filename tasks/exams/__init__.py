@@ -139,6 +139,6 @@ def answers(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
         writer.add("answers", table)
 
 
-EXAMS = Stage("exams", 1, build)
+EXAMS = Stage("exams", 2, build)
 RELEASE = Stage("release", 1, release)
 ANSWERS = Stage("answers", 1, answers)
