@@ -39,9 +39,7 @@ class _Strict(pydantic.BaseModel):
 class Limits(_Strict):
     """How hard a judge may be driven. Changes nothing in its answers, so no key depends on it."""
 
-    concurrency: int | None = Field(
-        default=None, ge=1, le=1024, description="requests in flight; 16, or 1 for `python`"
-    )
+    concurrency: int | None = Field(default=None, ge=1, le=1024, description="in flight; 16, or 1 for `python`")
     requests_per_minute: float | None = Field(default=None, gt=0)
     tokens_per_minute: float | None = Field(default=None, gt=0, description="input and output tokens together")
     deadline_s: float = Field(default=300.0, gt=0, description="for one item, over all its tries and waits")
@@ -165,7 +163,8 @@ class JudgeSpec(_Strict):
 
     @property
     def concurrency(self) -> int:
-        return self.limits.concurrency or (1 if self.api == "python" else 16)
+        """How many items are in flight. An embedded judge works one by one; the others wait for the disk together."""
+        return self.limits.concurrency or {"python": 1, "embedded": 256}.get(self.api, 16)
 
     def key_variable(self) -> str | None:
         """The environment variable that must hold its key, or None where none is needed."""

@@ -4,7 +4,8 @@
 
 Every run opens a segment of its own. On a local folder a segment is one file that grows; each batch of rows is synced
 before anyone is told that they landed. On an object store, where nothing can grow, each batch is a small object. The
-batch is whatever came in while the last one was being written, so that many answers at once cost few syncs.
+batch is whatever came in while the last one was being written and a few milliseconds more, so that many answers at once
+cost few syncs.
 
 A row cut off by `kill -9` is the last of its segment and is not read: its request counts as one that was in flight.
 """
@@ -30,6 +31,7 @@ from storage import Store, StoreError
 from storage.files import LocalFiles
 
 Row = dict[str, Any]
+GATHER_S = 0.005  # a row waits so long for others to be synced with it
 
 
 class Journal:
@@ -118,6 +120,7 @@ class Journal:
         broken: Exception | None = None
         while True:
             batch = [await self._queue.get()]
+            await asyncio.sleep(GATHER_S)
             while not self._queue.empty():
                 batch.append(self._queue.get_nowait())
             if broken is None:

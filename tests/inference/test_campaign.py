@@ -20,7 +20,7 @@ from tasks.inference.message import outline
 from .release import infer, judge, make_release
 from .scripted_server import Action, Fail, Raw, Reset, Say, ScriptedServer, Seen, Slow, mark
 
-ITEMS = 1600
+ITEMS = {"openai": 1600, "anthropic": 300, "gemini": 300}
 PASSING = ["429", "429 with Retry-After", "500", "503", "reset", "half a body", "garbage", "no choices", "empty body"]
 FINAL = {
     "fine": "ok",
@@ -90,14 +90,14 @@ def act(name: str, seen: Seen, uid: str, draw: random.Random) -> Action:
 @pytest.mark.slow
 @pytest.mark.parametrize("api", ["openai", "anthropic", "gemini"])
 def test_nothing_is_lost_doubled_or_misnamed(store, api, capsys):
-    release = make_release(store, ITEMS, size=4, seed=5)
+    release = make_release(store, ITEMS[api], size=4, seed=5)
     artifact = Store(store).get("release", release.key)
     pictures = dict(artifact.read("images").select("image_id", "png").iter_rows())
     plan = fates(artifact.read("items"), pictures, seed=11)
     tries: Counter[str] = Counter()
     lock = threading.Lock()
     draw = random.Random(3)
-    stops = [400, 900]
+    stops = [ITEMS[api] // 4, ITEMS[api] // 2]
 
     def script(seen: Seen) -> Action:
         if "word OK" in seen.text:
@@ -140,9 +140,9 @@ def test_nothing_is_lost_doubled_or_misnamed(store, api, capsys):
     thoughts = rows.filter(pl.col("reasoning").is_not_null())
     assert thoughts["status"].unique().to_list() in (["truncated"], [])
     assert rows.filter(status="api_error")["text"].null_count() == len(rows.filter(status="api_error"))
-    assert len(server.seen) >= 2000
+    assert len(server.seen) >= 1.25 * ITEMS[api]
     with capsys.disabled():
         counts = dict(rows["status"].value_counts(sort=True).iter_rows())
         print(
-            f"\n{api}: {len(server.seen)} requests for {ITEMS} items in {runs} runs: 0 lost, 0 doubled, 0 wrong; {counts}"
+            f"\n{api}: {len(server.seen)} requests for {ITEMS[api]} items in {runs} runs: 0 lost, 0 doubled, 0 wrong; {counts}"
         )

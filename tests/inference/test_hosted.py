@@ -266,20 +266,21 @@ def test_tokens_a_minute_are_settled_with_what_was_used():
     ],
 )
 def test_retry_after_holds_everyone_back(store, headers, body, wait):
-    release = make_release(store, 9)
+    release = make_release(store, 60)
     said = []
 
     def script(seen):
-        if seen.number == 4:
+        if seen.number == 20:
             said.append(time.monotonic())
             return Fail(429, body, headers)
-        return Say("Yes")
+        return Say("Yes", delay=0.01)
 
     with ScriptedServer(script) as server:
-        rows = infer(store, release, judge(server.url, limits={"concurrency": 1}))
+        rows = infer(store, release, judge(server.url, limits={"concurrency": 4}))
     assert rows["status"].unique().to_list() == ["ok"]
-    later = [seen.at for seen in server.asked if seen.at > said[0]]
-    assert len(later) == 5 and min(later) - said[0] >= wait - 0.01
+    later = sorted(seen.at - said[0] for seen in server.asked if seen.at > said[0])
+    assert len([at for at in later if at < wait - 0.01]) <= 8  # those that were on their way
+    assert len([at for at in later if at >= wait - 0.01]) >= 30
 
 
 def test_waits_for_a_rate_limit_use_up_no_retries(store):
