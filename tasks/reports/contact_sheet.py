@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from storage import Artifact
 
-SIDE = 112  # pixels of a frame on the sheet
+SIDE = 104  # pixels of a frame on the sheet
 GAP, MARGIN = 6, 18
 LINE = 17  # height of a line of text
 COLUMNS = 5

@@ -81,12 +81,11 @@ def embedded_json(value: Any) -> str:
 def _pictures(material: Material, pictures: viewer.Pictures) -> Iterator[bytes]:
     """An element a picture: `p` and its number, holding base64."""
     number = {image_id: place for place, (image_id, *_) in enumerate(pictures.rows)}
-    for artifact in material.all("release").values():
-        for batch in artifact.batches("images"):
-            for image_id, png in zip(batch["image_id"].to_pylist(), batch["png"], strict=True):
-                if image_id in pictures.embedded:
-                    text = base64.b64encode(png.as_buffer())
-                    yield b'<script type="text/plain" id="p%d">%b</script>\n' % (number[image_id], text)
+    for batch in material.images:
+        for image_id, png in zip(batch["image_id"].to_pylist(), batch["png"], strict=True):
+            if image_id in pictures.embedded:
+                text = base64.b64encode(png.as_buffer())
+                yield b'<script type="text/plain" id="p%d">%b</script>\n' % (number[image_id], text)
 
 
 def _sheet(material: Material) -> dict[str, Any] | None:

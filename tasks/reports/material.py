@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 
 from storage import Artifact, Store
 from storage.tables import SCHEMAS
 
 GENERATION = ("gates", "rendering", "variants")  # what an exam's shard was built from
-JUDGED = ["responses", "parsed", "scores", "metrics", "comparisons", "findings", "canaries"]
 
 
 def empty(table: str) -> pl.DataFrame:
@@ -56,6 +56,11 @@ class Material:
     @functools.cached_property
     def items(self) -> pl.DataFrame:
         return concat("items", self.all("release"))
+
+    @functools.cached_property
+    def images(self) -> list[pa.Table]:
+        """The exam's pictures, a table a part."""
+        return [batch for artifact in self.all("release").values() for batch in artifact.batches("images")]
 
     @functools.cached_property
     def answers(self) -> pl.DataFrame:

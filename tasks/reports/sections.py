@@ -78,7 +78,7 @@ def environments(material: Material) -> list[dict[str, Any]]:
     for (env,), some in material.groups.sort("env", "group_id").group_by("env", maintain_order=True):
         refused = some.filter(~pl.col("accepted").fill_null(False))
         reasons = (
-            refused.group_by(pl.col("reject_reason").fill_null("no reason recorded"))
+            refused.group_by(pl.col("reject_reason").fill_null("no reason recorded").str.replace_all(r"\d+", "…"))
             .agg(pl.len(), pl.col("group_id").first())
             .sort("len", "reject_reason", descending=[True, False])
         )
@@ -237,7 +237,12 @@ def modes(material: Material) -> dict[str, Any]:
             some = of_judge.filter(pl.col("finding") == name)
             verdicts = set(some["verdict"])
             worst = next((verdict for verdict in words.VERDICTS if verdict in verdicts), None)
-            places = some.filter(pl.col("verdict") == worst).select("task", "representation").iter_rows()
+            places = (
+                some.filter(pl.col("verdict") == pl.lit(worst, pl.String))
+                .sort("task", "representation")
+                .select("task", "representation")
+                .iter_rows()
+            )
             cells[judge].append(
                 {
                     "verdict": worst,
@@ -254,28 +259,12 @@ def judges(material: Material) -> Iterator[dict[str, Any]]:
     for judge in material.judges:
         findings = material.findings.filter(pl.col("judge") == judge)
         responses = material.responses.filter(pl.col("judge") == judge)
-        by_name: dict[str, dict[str, Any]] = {}
-        for row in findings.iter_rows(named=True):
-            mode = by_name.setdefault(
-                row["finding"],
-                {"name": words.NAMES.get(row["finding"], row["finding"]), "rule": row["rule"], "seats": []},
-            )
-            mode["seats"].append(
-                {
-                    "seat": words.seat(row["task"], row["representation"]),
-                    "verdict": row["verdict"],
-                    "mark": words.VERDICTS.get(row["verdict"], "?"),
-                    "evidence": row["evidence"],
-                }
-            )
-        modes = [by_name[name] for name in words.NAMES if name in by_name]
         yield {
             "name": judge,
             "sentence": words.described(findings),
             "configured": words.configured(material.spec(judge), *_sent(responses)),
             "statuses": statuses.get(judge, {}),
-            "present": [mode for mode in modes if any(seat["verdict"] == "present" for seat in mode["seats"])],
-            "others": [mode for mode in modes if all(seat["verdict"] != "present" for seat in mode["seats"])],
+            "modes": _evidence(findings),
             "canaries": material.canaries.filter(pl.col("judge") == judge).to_dicts(),
             "servers": sorted(responses["server"].drop_nulls().unique()),
             "input_tokens": responses["input_tokens"].sum(),
@@ -283,6 +272,26 @@ def judges(material: Material) -> Iterator[dict[str, Any]]:
             "latency_ms": responses["latency_ms"].median(),
             "cost": material.run.get("cost", {}).get(judge),
         }
+
+
+def _evidence(findings: pl.DataFrame) -> list[dict[str, Any]]:
+    """Every failure mode with its rule and, for each place where it was looked for, verdict and evidence; those that are
+    present somewhere come first."""
+    found = []
+    for name, title in words.NAMES.items():
+        rows = findings.filter(pl.col("finding") == name).sort("task", "representation").to_dicts()
+        seats = [
+            {
+                "seat": words.seat(row["task"], row["representation"]),
+                "verdict": row["verdict"],
+                "mark": words.VERDICTS.get(row["verdict"], "?"),
+                "evidence": row["evidence"],
+            }
+            for row in rows
+        ]
+        if rows:
+            found.append({"name": title, "rule": rows[0]["rule"], "seats": seats})
+    return sorted(found, key=lambda mode: all(seat["verdict"] != "present" for seat in mode["seats"]))
 
 
 def _statuses(material: Material) -> dict[str, dict[str, int]]:

@@ -78,14 +78,16 @@ class Pictures:
 def choose_pictures(material: Material, budget: int = PICTURE_BYTES) -> Pictures:
     """The pictures of as many items as fit: first what some judge got wrong or left unread, in turn from every judge and
     task, then the others in an order that is random and always the same."""
-    rows = [
-        (image_id, width, height, size)
-        for artifact in material.all("release").values()
-        for batch in artifact.batches("images")
-        for image_id, width, height, size in pl.from_arrow(batch)  # type: ignore[union-attr]
-        .select("image_id", "width", "height", pl.col("png").bin.size())  # type: ignore[union-attr]
-        .iter_rows()
-    ]
+    images = pl.concat(
+        [
+            pl.DataFrame(pl.from_arrow(batch.select(["image_id", "width", "height", "png"]))).with_columns(
+                pl.col("png").bin.size()
+            )
+            for batch in material.images
+        ]
+        or [pl.DataFrame(schema={"image_id": pl.String, "width": pl.Int32, "height": pl.Int32, "png": pl.UInt32})]
+    )
+    rows = images.rows()
     size_of = {image_id: size for image_id, _, _, size in rows}
     if sum(size_of.values()) <= budget:
         return Pictures(rows, set(size_of))
@@ -118,7 +120,7 @@ def payload(material: Material, pictures: Pictures) -> dict[str, Any]:
     place = {image_id: number for number, (image_id, *_) in enumerate(pictures.rows)}
     number = {uid: index for index, uid in enumerate(items["uid"])}
     presentation = [
-        " · ".join(part for part in parts if part)
+        " · ".join(part for part in parts if part and part != "none")
         for parts in items.select("temporal", "visual", "framing").iter_rows()
     ]
     columns = {
@@ -191,8 +193,15 @@ def _seats(material: Material, items: pl.DataFrame, strings: Strings, longest: i
         }
 
 
+def _ordered(material: Material, rows: pl.DataFrame) -> pl.DataFrame:
+    """By task, then judges in the run's order and what is pooled over them last."""
+    place = {judge: number for number, judge in enumerate(material.judges)}
+    rank = pl.col("judge").replace_strict(place, default=len(place), return_dtype=pl.Int64)
+    return rows.sort("task", rank, "representation", "metric", "slice", maintain_order=True)
+
+
 def _metrics(material: Material, strings: Strings) -> dict[str, Any]:
-    rows = material.metrics.sort("judge", "task", "representation", "metric", "slice", maintain_order=True)
+    rows = _ordered(material, material.metrics)
     texts = ("judge", "task", "representation", "slice", "metric", "protocol", "ci_method", "flag", "reason")
     numbers = ("value", "ci_low", "ci_high", "bound_low", "bound_high", "boot_low", "boot_high", "env_low", "env_high")
     return {
@@ -204,7 +213,7 @@ def _metrics(material: Material, strings: Strings) -> dict[str, Any]:
 
 
 def _comparisons(material: Material, strings: Strings) -> dict[str, Any]:
-    rows = material.comparisons
+    rows = _ordered(material, material.comparisons)
     texts = ("family", "judge", "against", "task", "representation", "slice", "metric", "ci_method", "test", "reason")
     numbers = ("difference", "ci_low", "ci_high", "p_value", "p_holm")
     return {

@@ -88,18 +88,25 @@ def described(findings: pl.DataFrame) -> str:
         return "Nothing can be said of it: it has no scores."
     places: dict[str, list[str]] = {}
     for task, representation, name in (
-        findings.filter(pl.col("verdict") == "present").select("task", "representation", "finding").iter_rows()
+        findings.filter(pl.col("verdict") == "present")
+        .sort("task", "representation")
+        .select("task", "representation", "finding")
+        .iter_rows()
     ):
         places.setdefault(name, []).append(seat(task, representation))
-    open_rules = findings.filter(pl.col("verdict") == "undecided")["finding"].n_unique()
-    rest = (
-        f" {open_rules} of {findings['finding'].n_unique()} rules cannot be decided on this exam." if open_rules else ""
-    )
+    undecided = set(findings.filter(pl.col("verdict") == "undecided")["finding"]) - set(places)
+    unsure = ", ".join(title.lower() for name, title in NAMES.items() if name in undecided)
+    rest = f" Undecided: {unsure}." if unsure else ""
     implied = {name for regime, names in IMPLIED.items() if regime in places for name in names}
     told = [name for name in PHRASES if name in places and name not in implied]
     if not told:
-        return "Shows no failure mode." + rest
-    parts = [f"{PHRASES[name]} ({', '.join(places[name])})" for name in told]
+        return ("Shows none of the failure modes that could be decided." if rest else "Shows no failure mode.") + rest
+    asked = dict(findings.group_by("finding").len().iter_rows())
+    where = {
+        name: "" if asked[name] == 1 else "everywhere" if len(seats) == asked[name] else ", ".join(seats)
+        for name, seats in places.items()
+    }
+    parts = [f"{PHRASES[name]} ({where[name]})" if where[name] else PHRASES[name] for name in told]
     sentence = "; ".join(parts)
     return sentence[0].upper() + sentence[1:] + "." + rest
 

@@ -11,7 +11,7 @@
       if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
       else made.setAttribute(name, value === true ? "" : value);
     }
-    made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+    made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
     return made;
   }
   const fixed = (value, places = 3) => (value === null || value === undefined ? "–" : value.toFixed(places).replace("-", "−"));
@@ -120,19 +120,19 @@
     made.append(dot);
     return made;
   }
-  const interval = (low, high) => (low === null ? "–" : `${fixed(low)} – ${fixed(high)}`);
+  const interval = (low, high) => (low === null ? "–" : `${fixed(low)} to ${fixed(high)}`);
   const UNBOUNDED = /^(LES|d_logit|effect|odds_ratio)_/;
 
   function metrics() {
     const M = DATA.metrics;
     const T = (name) => (row) => text(M[name][row]);
+    const named = (row) => `${T("metric")(row)} ${T("slice")(row)}`;
     const kind = (row) => T("slice")(row).split("=")[0];
     explorer(document.getElementById("metrics"), M.value.length, [
       { title: "Judge", value: T("judge") },
       { title: "Task", value: T("task") },
       { title: "Evidence", value: T("representation") },
-      { title: "Metric", value: T("metric") },
-      { title: "Slice", value: T("slice") },
+      { title: "Metric", value: named, cell: (row) => [T("metric")(row), T("slice")(row) !== "all" && el("small", {}, T("slice")(row))].filter(Boolean) },
       { title: "Value", value: (row) => M.value[row], cell: (row) => fixed(M.value[row]), numeric: true },
       { title: "95% interval", value: (row) => M.ci_low[row], cell: (row) => interval(M.ci_low[row], M.ci_high[row]), numeric: true },
       { title: "", value: () => null, cell: (row) => UNBOUNDED.test(T("metric")(row)) ? "" : plot(M.value[row], M.ci_low[row], M.ci_high[row], T("metric")(row).startsWith("delta_")) },
@@ -161,14 +161,14 @@
   function comparisons() {
     const C = DATA.comparisons;
     const T = (name) => (row) => text(C[name][row]);
+    const named = (row) => `${T("metric")(row)} ${T("slice")(row)}`;
     const chance = (value) => (value === null ? "–" : value < 0.0001 ? "< 0.0001" : fixed(value, 4));
     explorer(document.getElementById("comparisons"), C.difference.length, [
       { title: "Judge", value: T("judge") },
       { title: "Against", value: T("against") },
       { title: "Task", value: T("task") },
       { title: "Evidence", value: T("representation") },
-      { title: "Metric", value: T("metric") },
-      { title: "Slice", value: T("slice") },
+      { title: "Metric", value: named, cell: (row) => [T("metric")(row), T("slice")(row) !== "all" && el("small", {}, T("slice")(row))].filter(Boolean) },
       { title: "Difference", value: (row) => C.difference[row], cell: (row) => fixed(C.difference[row]), numeric: true },
       { title: "95% interval", value: (row) => C.ci_low[row], cell: (row) => interval(C.ci_low[row], C.ci_high[row]), numeric: true },
       { title: "", value: () => null, cell: (row) => T("metric")(row).startsWith("LES") ? "" : plot(C.difference[row], C.ci_low[row], C.ci_high[row], true) },
@@ -300,7 +300,7 @@
     viewer.replaceChildren(
       el("div", { class: "bar" }, el("div", { class: "line" },
         el("button", { onclick: close, title: "Escape" }, "× Report"), parts.previous, parts.where, parts.next,
-        el("span", { class: "keys" }, "← → or k j: previous, next · Esc: report")), controls),
+        el("span", { class: "keys" }, "← → previous, next · Esc report")), controls),
       parts.list, parts.item, parts.side);
   }
 
@@ -393,9 +393,9 @@
     const pairs = [
       ["parsed", scene ? null : text(seat.value[item]) ?? "nothing"],
       ["how", mode === null ? null : [mode === "none" ? "not readable" : mode, text(seat.recovery[item]), text(seat.reason[item])].filter(Boolean).join(": ")],
-      ["counts as", text(seat.failure[item])],
+      ["counts as", text(seat.failure[item])?.replaceAll("_", " ") ?? null],
       ["status", text(seat.status[item]) === "ok" ? null : text(seat.status[item])],
-      ["finish", text(seat.finish[item])],
+      ["finish", text(seat.finish[item]) === "stop" ? null : text(seat.finish[item])],
       ["error", text(seat.error[item])],
       ["took", seat.latency[item] === null ? null : `${count(seat.latency[item])} ms`],
       ["tokens", seat.tokens[item] === null ? null : count(seat.tokens[item])],
@@ -427,15 +427,16 @@
     const single = ["A", "B", "E"].includes(task);
     const row = (other) => task === "A" || task === "B" ? `step ${ITEMS.steps[other]?.[0]}` : task === "E" ? text(ITEMS.condition[other])?.replaceAll("_", " ") : text(ITEMS.presentation[other]);
     const column = (other) => task === "A" ? text(ITEMS.condition[other]) : single ? "" : [text(ITEMS.variant[other]), text(ITEMS.representation[other])].filter(Boolean).join(" ");
+    const short = (title) => title.replace("composite", "C").replace("split", "S");
     const rows = [...new Set(relatives.map(row))];
     const columns = [...new Set(relatives.map(column))];
     const cell = (name, title) => relatives.filter((other) => row(other) === name && column(other) === title).map((other) =>
-      el("a", { href: address(view.filters, ITEMS.uid[other]), title: ITEMS.uid[other], "aria-current": other === item && "true",
+      el("a", { class: seat && verdict(seat, other), href: address(view.filters, ITEMS.uid[other]), title: ITEMS.uid[other], "aria-current": other === item && "true",
         onclick: (event) => { event.preventDefault(); go(other); } }, seat ? sign(seat, other) : "•"));
     const others = [...elsewhere].map(([name, number]) => `${number} of Task ${name}`).join(", ");
     return [
       el("p", { class: "label" }, `Task ${task} of ${group}${seat ? `, ${seat.label}` : ""}`),
-      el("table", { class: "kin" }, el("thead", {}, el("tr", {}, el("th"), columns.map((title) => el("th", {}, title)))),
+      el("table", { class: "kin" }, el("thead", {}, el("tr", {}, el("th"), columns.map((title) => el("th", { title }, short(title))))),
         el("tbody", {}, rows.map((name) => el("tr", {}, el("th", {}, name), columns.map((title) => el("td", {}, cell(name, title))))))),
       el("p", { class: "note" }, el("a", { href: address(new URLSearchParams({ group }), ITEMS.uid[item]) }, `All items of ${group}`), others ? ` (also ${others})` : ""),
     ];
