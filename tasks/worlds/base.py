@@ -7,7 +7,7 @@ them; an environment is one file of that package.
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -190,7 +190,11 @@ class Environment(abc.ABC):
 
 @dataclass(frozen=True)
 class Branch:
-    """A successor of a state: the state and its frame."""
+    """A successor of a state. Its frame is drawn when it is asked for, since most successors are never shown."""
 
     state: Any
-    pixels: Pixels
+    draw: Callable[[], Pixels] = field(repr=False)
+
+    @property
+    def pixels(self) -> Pixels:
+        return self.draw()

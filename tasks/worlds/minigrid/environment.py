@@ -7,6 +7,7 @@ An environment file says `plan`, `targets` (which cells NoCue hides, and from wh
 from __future__ import annotations
 
 import abc
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -229,7 +230,7 @@ class MiniGridEnvironment(Environment):
                 result[step] = {}
                 for action in ACTIONS:
                     state = simulator.step(action)
-                    result[step][action] = Branch(state, tiles.draw(state.view))
+                    result[step][action] = Branch(state, functools.partial(_draw, state))
                     simulator.restore(here)
             simulator.step(taken)
         return result
@@ -243,6 +244,10 @@ class MiniGridEnvironment(Environment):
         from tasks.worlds.minigrid.witness import MiniGridWitness
 
         return MiniGridWitness(self, seed, actions, intervention)
+
+
+def _draw(state: State) -> Pixels:
+    return tiles.draw(state.view)
 
 
 def apply(environment: MiniGridEnvironment, simulator: Simulator, intervention: Intervention) -> None:

@@ -8,6 +8,8 @@ else in an environment file may, so that environments can be listed where OpenGL
 from __future__ import annotations
 
 import abc
+import dataclasses
+import functools
 import itertools
 import math
 from collections import OrderedDict
@@ -323,33 +325,36 @@ class MiniWorldEnvironment(Environment):
     def branches(self, seed: int, actions: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, Branch]]:
         tried = self.child.call("main", "branch", seed, list(actions), list(steps))
         return {
-            step: {action: Branch(state, self._frame(state, [])) for action, state in branch.items()}
+            step: {action: Branch(state, functools.partial(self._frame, state, [])) for action, state in branch.items()}
             for step, branch in tried.items()
         }
 
     def contradicts(self, state: State, action: str, after: State) -> bool:
-        """Poses alone: one who sees `state` knows where the camera is after `action`, or that it stayed because
-        something stopped it. A frame from anywhere else must differ, visibly, from both."""
+        """One who sees `state` knows where the camera is after `action`, or that it stayed because something stopped
+        it. A frame from anywhere else contradicts where it differs, visibly, from both."""
         forward, turn = self.stride
-        stays = (state.x, state.z, state.direction)
+        x, z, direction = state.pose
         match action:
             case "turn_left" | "turn_right":
-                angle = math.radians(turn if action == "turn_left" else -turn)
-                goes = (state.x, state.z, state.direction + angle)
+                direction += math.radians(turn if action == "turn_left" else -turn)
             case "move_forward" | "move_back":
                 length = forward if action == "move_forward" else -forward
-                ahead = math.cos(state.direction) * length, -math.sin(state.direction) * length
-                goes = (state.x + ahead[0], state.z + ahead[1], state.direction)
-            case _:
-                goes = stays
+                x, z = x + math.cos(direction) * length, z - math.sin(direction) * length
         may_carry = {state.carrying}
         if action == "drop":
             may_carry.add(-1)
         if action == "pickup" and state.carrying < 0:
             may_carry |= {index for index, thing in enumerate(state.things) if within_pickup(state, thing)}
+        shown = self._frame(after, [])
         if after.carrying not in may_carry:
-            return True
-        return not any(_same_place(after, pose, forward, math.radians(turn)) for pose in (stays, goes))
+            return _differ(shown, self._frame(state, []))
+        for pose in (state.pose, (x, z, direction)):
+            if _same_place(after, pose, forward, math.radians(turn)):
+                return False
+            moved = dataclasses.replace(state, x=pose[0], z=pose[1], direction=pose[2])
+            if state.carrying < 0 and not _differ(shown, self._frame(moved, [])):
+                return False
+        return True
 
     def witness(
         self, seed: int, actions: Sequence[str], intervention: Intervention | None, full: Trace | None = None
@@ -397,6 +402,11 @@ def _across(state: State, thing: Thing) -> list[Point]:
     return [(thing.x + t * dx + inwards[0], thing.z + t * dz + inwards[1]) for t in (-0.99, -0.5, 0.0, 0.5, 0.99)]
 
 
+def _differ(a: Pixels, b: Pixels) -> bool:
+    """Whether a person would tell two frames apart: two percent of the pixels differ by 24 levels or more."""
+    return bool((np.abs(a.astype(np.int16) - b).max(axis=2) >= 24).mean() >= 0.02)
+
+
 def _same_place(state: State, pose: tuple[float, float, float], forward: float, turn: float) -> bool:
     """Whether a view from the state and one from `pose` could be taken for each other: within half a step and half a
     turn."""
@@ -412,7 +422,7 @@ def remove(thing: int) -> Edits:
     return [{"remove": thing}]
 
 
-def replace(start: State, thing: int, color: str | None = None) -> Edits:
+def recolor(start: State, thing: int, color: str | None = None) -> Edits:
     """Put a box of another color where a thing was: a distractor that nothing in the mission names."""
     old = start.things[thing]
     others = [name for name in COLORS if name not in {other.color for other in start.things}]

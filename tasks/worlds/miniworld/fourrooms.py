@@ -9,7 +9,7 @@ CF            a grey box bars the way, or the red box is moved off the path, rem
 from __future__ import annotations
 
 from tasks.worlds.base import Event
-from tasks.worlds.miniworld.environment import block, relocate, remove, replace
+from tasks.worlds.miniworld.environment import block, recolor, relocate, remove
 from tasks.worlds.miniworld.oneroom import OneRoom
 
 
@@ -28,5 +28,5 @@ class FourRooms(OneRoom):
             ("block the way", lambda: block(full)),
             ("relocate box", lambda: relocate(self, full, start.goal)),
             ("remove box", lambda: remove(start.goal)),
-            ("replace box", lambda: replace(start, start.goal)),
+            ("replace box", lambda: recolor(start, start.goal)),
         ]

@@ -8,7 +8,7 @@ CF            the box is removed or replaced by one of another color, or a grey 
 
 from __future__ import annotations
 
-from tasks.worlds.miniworld.environment import block, remove, replace
+from tasks.worlds.miniworld.environment import block, recolor, remove
 from tasks.worlds.miniworld.oneroom import OneRoom
 
 
@@ -21,5 +21,5 @@ class Hallway(OneRoom):
         return [
             ("block the way", lambda: block(full)),
             ("remove box", lambda: remove(box)),
-            ("replace box", lambda: replace(full.states[0], box)),
+            ("replace box", lambda: recolor(full.states[0], box)),
         ]

@@ -9,7 +9,7 @@ CF            a grey box bars the way, or the red box is moved off the path, rem
 from __future__ import annotations
 
 from tasks.worlds.base import Rejected
-from tasks.worlds.miniworld.environment import block, relocate, remove, replace
+from tasks.worlds.miniworld.environment import block, recolor, relocate, remove
 from tasks.worlds.miniworld.oneroom import OneRoom
 
 
@@ -29,5 +29,5 @@ class Maze(OneRoom):
             ("relocate box", lambda: relocate(self, full, start.goal)),
             ("block the way", lambda: block(full)),
             ("remove box", lambda: remove(start.goal)),
-            ("replace box", lambda: replace(start, start.goal)),
+            ("replace box", lambda: recolor(start, start.goal)),
         ]

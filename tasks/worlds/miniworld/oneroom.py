@@ -8,7 +8,7 @@ CF            the box is moved off the path, removed, or replaced by one of anot
 
 from __future__ import annotations
 
-from tasks.worlds.miniworld.environment import MiniWorldEnvironment, relocate, remove, replace
+from tasks.worlds.miniworld.environment import MiniWorldEnvironment, recolor, relocate, remove
 
 
 class OneRoom(MiniWorldEnvironment):
@@ -27,5 +27,5 @@ class OneRoom(MiniWorldEnvironment):
         return [
             ("relocate box", lambda: relocate(self, full, box)),
             ("remove box", lambda: remove(box)),
-            ("replace box", lambda: replace(full.states[0], box)),
+            ("replace box", lambda: recolor(full.states[0], box)),
         ]

@@ -9,7 +9,7 @@ CF            the box is in the other arm, is removed, or is replaced by one of 
 from __future__ import annotations
 
 from tasks.worlds.base import Event
-from tasks.worlds.miniworld.environment import remove, replace
+from tasks.worlds.miniworld.environment import recolor, remove
 from tasks.worlds.miniworld.oneroom import OneRoom
 
 CROSSING = 8.0  # x at which the stem of the T ends, in meters
@@ -29,6 +29,6 @@ class TMaze(OneRoom):
         box = start.things[start.goal]
         return [
             ("other arm", lambda: [{"move": start.goal, "to": [box.x, box.y, -box.z]}]),
-            ("replace box", lambda: replace(start, start.goal)),
+            ("replace box", lambda: recolor(start, start.goal)),
             ("remove box", lambda: remove(start.goal)),
         ]

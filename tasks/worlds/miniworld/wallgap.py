@@ -9,7 +9,7 @@ CF            grey boxes close the gap, or the red box is moved off the path, re
 from __future__ import annotations
 
 from tasks.worlds.base import Event
-from tasks.worlds.miniworld.environment import relocate, remove, replace
+from tasks.worlds.miniworld.environment import recolor, relocate, remove
 from tasks.worlds.miniworld.oneroom import OneRoom
 
 
@@ -28,7 +28,7 @@ class WallGap(OneRoom):
             ("close the gap", lambda: close_gap()),
             ("relocate box", lambda: relocate(self, full, start.goal)),
             ("remove box", lambda: remove(start.goal)),
-            ("replace box", lambda: replace(start, start.goal)),
+            ("replace box", lambda: recolor(start, start.goal)),
         ]
 
 
