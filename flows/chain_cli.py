@@ -144,9 +144,8 @@ def score(obj: Context, exam: str, judges: tuple[str, ...], seed: int | None, **
 @click.pass_obj
 def report(obj: Context, run: str) -> None:
     """Write the report of RUN again."""
-    from tasks.reports import write_report
-
     from storage import Store
+    from tasks.reports import write_report
 
     store = Store(obj.store)
     record = store.read_run(run)

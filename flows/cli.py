@@ -175,9 +175,10 @@ def run_command(arguments: list[str]) -> int:
     debug = bool(os.environ.get("WORLDAUDIT_DEBUG"))
     wants_json = "--json" in arguments
     try:
-        cli.main(arguments, prog_name="worldaudit", standalone_mode=False)
-    except click.exceptions.Exit as error:
-        return error.exit_code
+        code = cli.main(
+            arguments, prog_name="worldaudit", standalone_mode=False
+        )  # where a command raised Exit: its code
+        return code if isinstance(code, int) else 0
     except click.ClickException as error:
         return _fail(error.format_message(), 2, wants_json, usage=getattr(error, "ctx", None))
     except (KeyboardInterrupt, click.Abort):
@@ -190,7 +191,6 @@ def run_command(arguments: list[str]) -> int:
             raise
         code, message = explain(error)
         return _fail(message, code, wants_json)
-    return 0
 
 
 def explain(error: Exception) -> tuple[int, str]:

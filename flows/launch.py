@@ -49,12 +49,12 @@ def configs(request: Request, configuration: Configuration) -> Configs:
     specs = judge_specs(request.judges, configuration)
     made: dict[str, dict[str, Config]] = {
         "inference": {name: stage_config(name, spec) for name, spec in specs.items()},
-        "parsing": {
-            name: {"think_tags": list(specs[name].reasoning_tags)} if name in specs else {}
-            for name in request.given.get("inference", specs)
-        },
+        "parsing": {name: _parsing(spec.model_dump()) for name, spec in specs.items()},
         "scoring": {"all": {"seed": request.seed}},
     }
+    store = Store(request.store)
+    for name, key in request.given.get("inference", {}).items():
+        made["parsing"][name] = _parsing(store.get("inference", key).manifest["config"].get("spec") or {})
     if request.chain in ("audit", "generate"):
         profile, seed = profiles.load(request.world, request.profile), request.seed
         place = {shard: profile.place(shard) for shard in profile.shards}

@@ -76,7 +76,7 @@ def test_a_shard_is_a_task_run_and_a_found_one_is_called_reused(tmp_path: Path) 
 
 
 def test_three_hundred_shards_on_sqlite_are_quiet_and_complete(tmp_path: Path) -> None:
-    result, stderr = _run(tmp_path, then=MANY)
+    _, stderr = _run(tmp_path, then=MANY)
     assert stderr == ""
     log = (tmp_path / "home" / "0" / "server.log").read_text()
     assert "database is locked" not in log
@@ -95,6 +95,8 @@ def test_dask_computes_the_same_keys(tmp_path: Path) -> None:
 
 
 def test_outside_a_flow_nothing_imports_prefect() -> None:
-    code = "import sys; from tasks.prefect_task import in_flow; assert not in_flow(); assert 'prefect' not in sys.modules"
+    code = (
+        "import sys; from tasks.prefect_task import in_flow; assert not in_flow(); assert 'prefect' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
     assert not in_flow()

@@ -1,0 +1,339 @@
+"""The command: exit codes, messages, JSON, bad input, and the chain on a tiny exam."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from flows.cli import run_command
+from flows.find import artifact_of, computed
+from storage import Store
+
+TINY = str(Path(__file__).parent / "tiny.toml")
+RUN = ["run", "minigrid", "--profile", TINY, "--judge", "always-success", "--judge", "coin", "--processes", "0"]
+
+
+@dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The one JSON object on stdout."""
+        assert len(self.out.splitlines()) == 1, self.out
+        return json.loads(self.out)
+
+
+def worldaudit(*arguments: str, cwd: Path | None = None, prefect: bool = False, **environ: str) -> Done:
+    """The command, without Prefect unless asked for: in this process, which is quicker, or else in one of its own."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT", "WORLDAUDIT"))}
+    clean |= environ if prefect else {"WORLDAUDIT_NO_PREFECT": "1", **environ}
+    if prefect or cwd:
+        command = [sys.executable, "-m", "flows.cli", *arguments]
+        clean["PYTHONPATH"] = str(Path(__file__).parents[2])
+        done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=clean, timeout=600)
+        return Done(done.returncode, done.stdout, done.stderr)
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.dict(os.environ, clean, clear=True),
+        mock.patch.object(sys, "argv", ["worldaudit", *arguments]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = run_command(list(arguments))
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one finished run of the tiny exam. Read only."""
+    store = tmp_path_factory.mktemp("finished") / "store"
+    done = worldaudit(*RUN, "--store", str(store))
+    assert done.code == 0, done.err
+    return store
+
+
+@pytest.fixture
+def store(finished: Path, tmp_path: Path) -> Path:
+    """A copy of it to work on."""
+    return Path(shutil.copytree(finished, tmp_path / "store"))
+
+
+# --- help, usage, bad input ------------------------------------------------------------------------------------------
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from flows.cli import run_command; run_command(['--help']);"
+        "heavy = {'polars', 'pyarrow', 'prefect', 'pydantic', 'numpy', 'minigrid'} & set(sys.modules);"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_every_command_of_the_contract_is_there() -> None:
+    out = worldaudit("--help").out
+    for name in ("run", "generate", "infer", "score", "report", "rerun", "runs", "show", "compare", "import-responses"):
+        assert f"\n  {name} " in out
+    for name in ("export", "traces", "store", "audit", "doctor"):
+        assert f"\n  {name} " in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["rnu"], "did you mean 'run'"),
+        (["run", "minigird"], "'minigird' is not one of"),
+        (["run", "minigrid", "--profile", "bsae"], "did you mean 'base'"),
+        (["run", "minigrid", "--profile", TINY, "--judge", "tile-raeder"], "did you mean 'tile-reader'"),
+        (["run", "minigrid", "--config", "nowhere.toml"], "nowhere.toml"),
+        (["infer", "0123456789", "--judge", "coin"], "worldaudit generate minigrid"),
+        (["infer", "latest"], "--judge"),
+        (["score", "0123456789"], "no exam '0123456789'"),
+        (["show", "nothing"], "worldaudit run minigrid"),
+        (["rerun", "latest", "--from", "socring"], "'socring' is not one of"),
+    ],
+)
+def test_bad_input_is_one_message_and_exit_code_2(tmp_path: Path, arguments: list[str], says: str) -> None:
+    done = worldaudit(*arguments, "--store", str(tmp_path / "store"))
+    assert done.code == 2, done
+    assert says in done.err
+    assert "Traceback" not in done.err
+    assert done.out == ""
+    assert not (tmp_path / "store" / "runs").exists() or not list((tmp_path / "store" / "runs").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[run]\nprocesess = 2\n", 'unknown key "run.procesess" (did you mean "processes"?)'),
+        ("[run]\nprocesses = 'two'\n", '"run.processes"'),
+        ("[runs]\nseed = 2\n", 'unknown key "runs" (did you mean "run"?)'),
+        ("[run\n", "is not valid TOML"),
+        ('[judges.mine]\napi = "openai"\nmodle = "x"\n', "did you mean 'model'"),
+    ],
+)
+def test_a_wrong_configuration_names_file_key_and_the_nearest_key(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "audit.toml"
+    path.write_text(text)
+    done = worldaudit(*RUN[:4], "--judge", "mine", "--config", str(path), "--store", str(tmp_path / "store"))
+    assert done.code == 2, done
+    assert says in done.err
+    assert "Traceback" not in done.err
+
+
+def test_an_environment_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
+    profile = tmp_path / "mine.toml"
+    profile.write_text(Path(TINY).read_text().replace("[shards.keycorridor]", "[shards.keycoridor]"))
+    done = worldaudit("generate", "minigrid", "--profile", str(profile), "--store", str(tmp_path / "store"))
+    assert done.code == 2, done
+    assert "did you mean 'keycorridor'" in done.err
+
+
+def test_a_judge_without_its_key_is_named_before_any_work(tmp_path: Path) -> None:
+    config = tmp_path / "audit.toml"
+    config.write_text('[judges.mine]\napi = "openai"\nmodel = "m"\napi_key_env = "MY_OWN_KEY"\n')
+    done = worldaudit(*RUN[:4], "--judge", "mine", "--config", str(config), "--store", str(tmp_path / "store"))
+    assert done.code == 2, done
+    assert "MY_OWN_KEY" in done.err
+    assert "mine" in done.err
+    assert not (tmp_path / "store" / "artifacts").exists()
+
+
+def test_a_store_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    done = worldaudit(*RUN, "--store", str(tmp_path / "file" / "store"))
+    assert done.code == 2, done
+    assert "--store" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_an_error_is_one_json_object_with_json(tmp_path: Path) -> None:
+    done = worldaudit("show", "nothing", "--json", "--store", str(tmp_path / "store"))
+    assert done.code == 2
+    assert done.json["exit_code"] == 2
+    assert "nothing" in done.json["error"]
+
+
+# --- the chain -------------------------------------------------------------------------------------------------------
+
+
+def test_a_finished_run_is_shown(finished: Path) -> None:
+    done = worldaudit("show", "--json", "--store", str(finished))
+    assert done.code == 0, done.err
+    shown = done.json
+    assert shown["state"] == "complete"
+    assert shown["items"]["all"] == 3 + 4 + 54 + 12
+    assert shown["gates"]["failures"] == 0
+    flags = {(row["judge"], row["flag"]) for row in shown["metrics"]}
+    assert ("always-success", "success_biased") in flags
+    text = worldaudit("show", "--store", str(finished)).out
+    assert "report: " in text
+    assert Path(shown["report"]).exists()
+
+
+def test_a_second_run_recomputes_nothing_and_says_so(store: Path) -> None:
+    done = worldaudit(*RUN, "--store", str(store))
+    assert done.code == 0, done.err
+    assert "nothing was recomputed" in done.out
+    assert computed(Store(store).read_run("latest")) == []
+
+
+def test_rerun_from_scoring_touches_scoring_and_later_only(store: Path) -> None:
+    done = worldaudit("rerun", "latest", "--from", "scoring", "--processes", "0", "--store", str(store))
+    assert done.code == 0, done.err
+    assert computed(Store(store).read_run("latest")) == ["scoring[all]"]
+
+
+def test_rerun_of_one_judge_leaves_the_other_alone(store: Path) -> None:
+    arguments = ["rerun", "latest", "--from", "inference", "--judge", "coin", "--processes", "0"]
+    done = worldaudit(*arguments, "--store", str(store))
+    assert done.code == 0, done.err
+    assert computed(Store(store).read_run("latest")) == ["inference[coin]", "parsing[coin]", "scoring[all]"]
+
+
+def test_score_and_parse_ask_nobody(store: Path, tmp_path: Path) -> None:
+    """UX5: parsing and metrics again, with the judge gone and the network shut."""
+    blocked = tmp_path / "sitecustomize.py"
+    blocked.write_text(
+        "import socket\n"
+        "def refuse(*a, **k): raise RuntimeError('the network was used')\n"
+        "socket.socket.connect = refuse\nsocket.create_connection = refuse\n"
+    )
+    exam = Store(store).read_run("latest")["exam"][:12]
+    store_options = ["--processes", "0", "--store", str(store), "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.cli", "score", exam, "--refresh", "parsing", "--no-prefect", *store_options],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[2]}"},
+    )
+    assert done.returncode == 0, done.stderr
+    record = Store(store).read_run("latest")
+    assert {"parsing[coin]", "parsing[always-success]"} <= set(computed(record))
+    assert not [name for name in computed(record) if name.startswith("inference")]
+
+
+@pytest.mark.parametrize("harm", ["delete", "truncate"])
+def test_responses_that_are_gone_or_cut_are_made_again(store: Path, harm: str) -> None:
+    """OC6 and SE4: neither a crash nor a stale hit; exactly that artifact comes back."""
+    key = artifact_of(Store(store).read_run("latest"), "inference")["coin"]
+    part = next((store / "artifacts" / "inference" / key).glob("part-responses-*.parquet"))
+    if harm == "delete":
+        part.unlink()
+    else:
+        part.write_bytes(part.read_bytes()[:-20])
+    assert worldaudit("store", "verify", "--store", str(store)).code == 1
+    done = worldaudit(*RUN, "--store", str(store))
+    assert done.code == 0, done.err
+    assert computed(Store(store).read_run("latest")) == ["inference[coin]"]
+    assert worldaudit("store", "verify", "--store", str(store)).code == 0
+
+
+def test_relative_paths_hold_from_where_the_command_was_given(store: Path, tmp_path: Path) -> None:
+    done = worldaudit("runs", "--json", "--store", "store", cwd=tmp_path)
+    assert [run["state"] for run in done.json["runs"]] == ["complete"]
+    assert worldaudit("runs", "--json", cwd=tmp_path, WORLDAUDIT_STORE="./store").json == done.json
+
+
+def test_generate_makes_the_exam_alone_and_infer_and_score_go_on_from_it(store: Path) -> None:
+    """The later stages by themselves give what the chain gives."""
+    before = Store(store).read_run("latest")
+    made = worldaudit(
+        "generate", "minigrid", "--profile", TINY, "--json", "--processes", "0", "--store", str(store)
+    ).json
+    assert made["exam"] == before["exam"]
+    assert made["items"]["all"] == 73
+    asked = worldaudit("infer", made["exam"][:10], "--judge", "coin", "--processes", "0", "--store", str(store))
+    assert asked.code == 0, asked.err
+    assert computed(Store(store).read_run("latest")) == []
+    scored = worldaudit("score", made["exam"][:10], "--processes", "0", "--store", str(store))
+    assert scored.code == 0, scored.err
+    record = Store(store).read_run("latest")
+    assert artifact_of(record, "scoring") == artifact_of(before, "scoring")
+
+
+def test_a_judge_whose_server_is_down_fails_alone(store: Path, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    config = tmp_path / "audit.toml"
+    config.write_text(
+        f'[judges.gone]\napi = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:{port}/v1"\n'
+        "limits = { retries = 1, backoff_s = 0.01, deadline_s = 5 }\n"
+    )
+    arguments = [*RUN, "--judge", "gone", "--config", str(config), "--store", str(store)]
+    done = worldaudit(*arguments)
+    assert done.code in (1, 2), done
+    assert "gone" in done.err
+    assert str(port) in done.err
+    assert "Traceback" not in done.err
+    record = Store(store).read_run("latest")
+    assert record["state"] in ("failed", "incomplete")
+    assert record["mend"]
+    assert worldaudit("store", "verify", "--store", str(store)).code == 0
+
+
+def test_a_dry_run_computes_nothing(store: Path, tmp_path: Path) -> None:
+    before = sorted(path for path in store.rglob("*"))
+    done = worldaudit(*RUN, "--judge", "last-frame", "--dry-run", "--json", "--store", str(store))
+    assert done.code == 0, done.err
+    plan = {entry["stage"]: entry for entry in done.json["plan"]}
+    assert plan["exams"]["compute"] == []
+    assert plan["inference"] == {"stage": "inference", "reuse": ["always-success", "coin"], "compute": ["last-frame"]}
+    assert (
+        done.json["judges"]["last-frame"]["calls"]
+        == Store(store).get("release", Store(store).read_run("latest")["exam"]).manifest["rows"]["items"]
+    )
+    assert sorted(path for path in store.rglob("*")) == before
+    fresh = worldaudit(*RUN, "--dry-run", "--store", str(tmp_path / "new"))
+    assert fresh.code == 0, fresh.err
+    assert not (tmp_path / "new").exists()
+
+
+def test_gc_drops_what_no_run_uses_and_nothing_else(store: Path) -> None:
+    assert worldaudit("store", "gc", "--json", "--store", str(store)).json["artifacts"] == []
+    done = worldaudit(*RUN, "--judge", "last-frame", "--store", str(store))
+    assert done.code == 0, done.err
+    newest = Store(store).read_run("latest")["id"]
+    shutil.rmtree(store / "runs" / newest)
+    listed = worldaudit("store", "gc", "--dry-run", "--json", "--store", str(store)).json
+    dropped = worldaudit("store", "gc", "--json", "--store", str(store)).json
+    assert listed["artifacts"] == dropped["artifacts"]
+    assert sorted(name.partition("/")[0] for name in dropped["artifacts"]) == ["inference", "parsing", "scoring"]
+    again = worldaudit(*RUN, "--store", str(store))
+    assert "nothing was recomputed" in again.out
+
+
+def test_doctor_says_what_works(tmp_path: Path) -> None:
+    done = worldaudit("doctor", "--json", "--store", str(tmp_path / "store"))
+    assert done.code == 0, done
+    assert done.json["minigrid"]["works"]
+    assert {"habitat", "vllm", "miniworld"} <= set(done.json)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("prefect")
+def test_with_prefect_the_same_keys_and_a_quiet_terminal(store: Path, tmp_path: Path) -> None:
+    before = Store(store).read_run("latest")
+    environ = {"WORLDAUDIT_PREFECT_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+    done = worldaudit(*RUN[:-2], "--refresh", "scoring", "--store", str(store), prefect=True, **environ)
+    assert done.code == 0, done.err
+    record = Store(store).read_run("latest")
+    assert record["artifacts"] == before["artifacts"]
+    assert computed(record) == ["scoring[all]"]
+    assert len(done.err.splitlines()) == 10, done.err  # a line a stage
+    assert not (tmp_path / ".prefect").exists()
