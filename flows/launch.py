@@ -70,6 +70,11 @@ def configs(request: Request, configuration: Configuration) -> Configs:
     return made
 
 
+def _parsing(spec: Mapping[str, Any]) -> Config:
+    tags = spec.get("reasoning_tags")
+    return {} if tags is None else {"think_tags": list(tags)}
+
+
 def build(
     request: Request, reporter: Reporter | None = None, chains: Mapping[str, Chain] | None = None
 ) -> tuple[Run, Chain]:
