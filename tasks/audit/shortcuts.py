@@ -1,0 +1,228 @@
+"""Small classifiers on what needs no seeing, cross-validated by trajectory group.
+
+Each shortcut predicts the answer from one kind of feature: a label that is frequent, the pictures' sizes, how many there are,
+how bright they are, a coarse view of the last one alone, or the words of the prompt. An exam without leaks leaves all but
+the last picture at chance: there, a trajectory's end may legitimately be seen.
+
+Scores are balanced accuracies (every label weighs the same), so chance is 1 / (number of labels) whatever the balance of
+labels. A shortcut is flagged where its interval, at 95% over all shortcuts of the audit together, lies above chance.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from PIL import Image
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from storage import Artifact
+from tasks.audit.actions import ActionNeed, action_need
+from tasks.parsing import parse_responses
+from tasks.scoring import grade
+from tasks.scoring.bootstrap import Sums
+from tasks.scoring.intervals import rate_interval
+
+FOLDS = 5
+THUMB = 12  # pixels a side of the coarse view
+FEATURES = ("majority", "picture size", "picture count", "brightness", "prompt", "last picture")
+EXPLAINED = {"last picture": "the end of a trajectory may show its outcome; the judge `last-frame` measures the same"}
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """`score` is a balanced accuracy with its interval; `flagged` where the interval lies above `chance`."""
+
+    task: str
+    representation: str
+    feature: str
+    labels: int
+    items: int
+    groups: int
+    score: float
+    low: float
+    high: float
+    chance: float
+    flagged: bool
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The audit of one exam. `judges`: accuracy (all items) by judge and task of the judges that have sat it."""
+
+    exam: str
+    shortcuts: list[Shortcut]
+    action: ActionNeed | None
+    judges: dict[str, dict[str, float]]
+
+    def as_dict(self) -> dict[str, Any]:
+        action = None if self.action is None else {**asdict(self.action), "too_easy": self.action.too_easy}
+        return {
+            "exam": self.exam,
+            "shortcuts": [asdict(shortcut) for shortcut in self.shortcuts],
+            "action": action,
+            "judges": self.judges,
+            "flagged": [
+                f"{s.task} {s.representation} {s.feature}".replace("  ", " ") for s in self.shortcuts if s.flagged
+            ],
+        }
+
+    def as_text(self) -> str:
+        lines = [f"exam {self.exam[:12]}: balanced accuracy of shortcuts, cross-validated by group", ""]
+        lines.append(f"  {'task':<12}{'':<11}{'feature':<15}{'score':>6}  {'interval':<16}{'chance':>6}")
+        for one in self.shortcuts:
+            interval = f"[{one.low:.3f}, {one.high:.3f}]"
+            mark = ("  BEATS CHANCE" + (f": {one.note}" if one.note else "")) if one.flagged else ""
+            lines.append(
+                f"  {one.task:<12}{one.representation:<11}{one.feature:<15}{one.score:>6.3f}  {interval:<16}"
+                f"{one.chance:>6.3f}{mark}"
+            )
+        if self.action:
+            lines += ["", self.action.as_text()]
+        if self.judges:
+            lines += ["", "judges that have sat this exam (accuracy over all items):"]
+            for name, scores in self.judges.items():
+                lines.append(f"  {name:<16}" + ", ".join(f"{task} {score:.3f}" for task, score in scores.items()))
+        return "\n".join(lines)
+
+
+def audit_release(
+    release: Artifact, answers: pl.DataFrame, responses: Mapping[str, pl.DataFrame] | None = None, seed: int = 0
+) -> Audit:
+    """Audit an exam from its artifact `release` (items, images) and the table `answers`. `responses`: by judge, the tables
+    of judges that have sat it."""
+    items = release.read("items")
+    rows = answers.join(items.select("uid", "prompt", "image_ids"), on="uid").filter(pl.col("task") != "B")
+    rows = rows.with_columns(subject=_subject(), representation=pl.col("representation").fill_null(""))
+    rows = rows.filter((pl.col("task") != "A") | pl.col("companion_of").is_null())
+    views = _views(release, set(rows["image_ids"].explode().drop_nulls()))
+    made = []
+    for (subject, representation), some in rows.group_by("subject", "representation", maintain_order=True):
+        if some["gold"].n_unique() > 1 and some["group_id"].n_unique() >= FOLDS:
+            made += [_measure(str(subject), str(representation), name, some, views, seed) for name in FEATURES]
+    level = 1 - 0.05 / max(len(made), 1)
+    judges = {name: _accuracies(items, answers, given) for name, given in (responses or {}).items()}
+    return Audit(release.key, [one.at(level) for one in made], action_need(answers), judges)
+
+
+def _subject() -> pl.Expr:
+    """Task E asks two questions with their own labels; they are audited apart."""
+    query = (
+        pl.when(pl.col("condition").str.starts_with("identity"))
+        .then(pl.lit("E identity"))
+        .otherwise(pl.lit("E status"))
+    )
+    return pl.when(pl.col("task") == "E").then(query).otherwise("task")
+
+
+@dataclass(frozen=True)
+class _View:
+    size: tuple[int, int]
+    brightness: np.ndarray  # mean and sd a channel
+    coarse: np.ndarray  # THUMB x THUMB x 3, in [0, 1]
+
+
+def _views(release: Artifact, wanted: set[str]) -> dict[str, _View]:
+    found = {}
+    for batch in release.batches("images"):
+        for image_id, png in zip(batch["image_id"].to_pylist(), batch["png"].to_pylist(), strict=True):
+            if image_id not in wanted:
+                continue
+            picture = Image.open(io.BytesIO(png)).convert("RGB")
+            small = picture.reduce(max(1, min(picture.size) // 56))
+            pixels = np.asarray(small, float) / 255
+            brightness = np.concatenate([pixels.mean((0, 1)), pixels.std((0, 1))])
+            coarse = np.asarray(small.resize((THUMB, THUMB), Image.Resampling.BOX), float) / 255
+            found[image_id] = _View(picture.size, brightness, coarse)
+    return found
+
+
+def _features(name: str, rows: pl.DataFrame, views: Mapping[str, _View]) -> np.ndarray | list[str]:
+    if name == "prompt":
+        return rows["prompt"].to_list()
+    if name == "majority":
+        return np.zeros((len(rows), 1))
+    shown = [[views[image] for image in images if image in views] for images in rows["image_ids"]]
+    build: dict[str, Callable[[list[_View]], Any]] = {
+        "picture size": lambda some: [sum(v.size[0] for v in some), sum(v.size[1] for v in some)],
+        "picture count": lambda some: [len(some)],
+        "brightness": lambda some: np.mean([v.brightness for v in some], axis=0) if some else np.zeros(6),
+        "last picture": lambda some: some[-1].coarse.ravel() if some else np.zeros(THUMB * THUMB * 3),
+    }
+    made = np.array([build[name](some) for some in shown], float)
+    if name == "picture count":
+        steps = rows["steps"].list.len().fill_null(0).to_numpy().astype(float)[:, None]
+        made = np.hstack([made, steps])
+    return made
+
+
+@dataclass(frozen=True)
+class _Measured:
+    shortcut: Shortcut
+    sums: Sums
+
+    def at(self, level: float) -> Shortcut:
+        low, high, _ = rate_interval(self.sums, level)
+        flagged = bool(low[0] > self.shortcut.chance)
+        note = EXPLAINED.get(self.shortcut.feature) if flagged else None
+        values = asdict(self.shortcut) | {
+            "low": float(low[0]),
+            "high": float(high[0]),
+            "flagged": flagged,
+            "note": note,
+        }
+        return Shortcut(**values)
+
+
+def _measure(
+    subject: str, representation: str, name: str, rows: pl.DataFrame, views: Mapping[str, _View], seed: int
+) -> _Measured:
+    gold, groups = rows["gold"].to_numpy(), rows["group_id"].to_numpy()
+    features = _features(name, rows, views)
+    predicted = np.empty(len(gold), dtype=object)
+    folds = GroupKFold(FOLDS, shuffle=True, random_state=seed)
+    for train, test in folds.split(np.zeros(len(gold)), gold, groups):
+        predicted[test] = _predict(name, features, gold, train, test)
+    labels, inverse, counts = np.unique(gold, return_inverse=True, return_counts=True)
+    weight = (1 / (len(labels) * counts))[inverse]
+    _, cluster = np.unique(groups, return_inverse=True)
+    num = np.bincount(cluster, weight * (predicted == gold)).astype(float)
+    den = np.bincount(cluster, weight).astype(float)
+    scale = len(num)  # a ratio of sums: any scale will do, one near 1 a group keeps the numbers readable
+    sums = Sums(num[:, None] * scale, den[:, None] * scale)
+    score = float(num.sum() / den.sum())
+    chance = 1 / len(labels)
+    return _Measured(
+        Shortcut(subject, representation, name, len(labels), len(gold), len(num), score, score, score, chance, False),
+        sums,
+    )
+
+
+def _predict(name: str, features: Any, gold: np.ndarray, train: np.ndarray, test: np.ndarray) -> Any:
+    seen = gold[train]
+    labels, counts = np.unique(seen, return_counts=True)
+    if name == "majority" or len(labels) == 1:
+        return labels[np.argmax(counts)]
+    learner = LogisticRegression(class_weight="balanced", max_iter=2000, C=1.0)
+    if name == "prompt":
+        model = make_pipeline(CountVectorizer(ngram_range=(1, 2), min_df=2), MaxAbsScaler(), learner)
+        try:
+            return model.fit([features[i] for i in train], seen).predict([features[i] for i in test])
+        except ValueError:  # no word occurs twice
+            return labels[np.argmax(counts)]
+    return make_pipeline(MaxAbsScaler(), learner).fit(features[train], seen).predict(features[test])
+
+
+def _accuracies(items: pl.DataFrame, answers: pl.DataFrame, responses: pl.DataFrame) -> dict[str, float]:
+    parsed = pl.DataFrame(list(parse_responses(items, responses)), infer_schema_length=None)
+    graded = grade(answers, responses, parsed).filter(pl.col("companion_of").is_null())
+    return dict(graded.group_by("task").agg(pl.col("right").mean()).sort("task").iter_rows())
