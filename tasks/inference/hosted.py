@@ -13,6 +13,7 @@ import random
 import re
 import time
 import urllib.parse
+import urllib.request
 from dataclasses import replace
 
 import aiohttp
@@ -69,7 +70,7 @@ class HostedBackend:
             connector=aiohttp.TCPConnector(limit=self.spec.concurrency + 1, keepalive_timeout=KEEPALIVE_S),
             timeout=aiohttp.ClientTimeout(total=self.spec.limits.timeout_s, sock_connect=CONNECT_S),
             headers={"Content-Type": "application/json", **self.provider.headers(self._key)},
-            trust_env=True,
+            proxy=_proxy(self.base),  # and not trust_env, which would also send what ~/.netrc has for the host
         )
         return self
 
@@ -348,7 +349,7 @@ class HostedBackend:
                 )
                 return BadInput(f"{about}. It seems that {hint}: check model and base_url ({said})")
             return BadInput(f"{about}. Without pictures it says: {said}")
-        if "does not send" in error or error.startswith("HTTP 3") or error.startswith("HTTP 405"):
+        if "does not send" in error or error.startswith(("HTTP 3", "HTTP 405", "HTTP 501")):
             return BadInput(
                 f"{about}. That is no model server that speaks the {self.spec.api} API: check api and base_url"
             )
@@ -392,6 +393,14 @@ def check_sizes(spec: JudgeSpec, asked: list[Question]) -> None:
             )
         if spec.api == "vllm" and (special := re.search(r"<\|[a-z_]+\|>", question.prompt)):
             raise BadInput(f"item {question.uid}: vLLM would take {special[0]} in its prompt for a special token")
+
+
+def _proxy(url: str) -> str | None:
+    """The proxy that the environment names for a URL."""
+    parts = urllib.parse.urlsplit(url)
+    if urllib.request.proxy_bypass(parts.hostname or ""):
+        return None
+    return urllib.request.getproxies().get(parts.scheme)
 
 
 _WORD = Question("probe", "", "", (), "", {}, {}, None, "", 0, 16)

@@ -503,6 +503,10 @@ def test_limits_that_are_known_are_checked_without_a_request(store):
         (Fail(404, {"detail": "Not Found"}), "no such API under that URL"),
         (Fail(404, {"error": {"message": "The model `m` does not exist.", "code": 404}}), "no model 'm'"),
         (Fail(405, "Method Not Allowed"), "no model server"),
+        (
+            Fail(501, "<html><style>p {}</style><h1>Error</h1>\n<p>Unsupported method"),
+            "HTTP 501: Error Unsupported method. That is no",
+        ),
         (Fail(302, "", {"Location": "https://login"}), "no model server"),
     ],
 )
@@ -551,6 +555,8 @@ def test_two_loops_one_after_the_other_and_two_threads(store):
                                 return await backend.ask(asked[number % 20], message_of(asked[number % 20], pictures))
 
                         replies = await asyncio.gather(*(one(number) for number in range(times)))
+                    session = backend._session
+                assert session.closed
                 assert [reply.status for reply in replies] == ["ok"] * times
 
             try:
@@ -574,3 +580,15 @@ def test_two_loops_one_after_the_other_and_two_threads(store):
         assert not errors
         assert len(server.asked) == 2020
         assert descriptors() <= before
+
+
+def test_a_proxy_of_the_environment_is_used_and_bypassed_where_it_says_so(store, monkeypatch):
+    release = make_release(store, 2)
+    with ScriptedServer(lambda seen: Say("Yes")) as proxy:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
+        monkeypatch.setenv("no_proxy", "")
+        infer(store, release, judge("http://judge.invalid/v1"))
+        assert len(proxy.asked) == 2
+        monkeypatch.setenv("no_proxy", "judge.invalid")
+        with pytest.raises(StageFailed, match="Cannot connect to host judge.invalid"):
+            infer(store, release, judge("http://judge.invalid/v1", model="n"))

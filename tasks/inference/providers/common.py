@@ -146,7 +146,7 @@ def fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         return Fault("quota", text)
     if status == 429:
         return Fault("wait", text, _retry_after(headers, body))
-    if status in (408, 409, 425) or status >= 500:
+    if status in (408, 409, 425) or (status >= 500 and status != 501):
         return Fault("passing", text, _retry_after(headers, body))
     if status in (400, 403, 422) and any(word in lowered for word in _FILTERED):
         return Fault("refused", text)
@@ -154,11 +154,12 @@ def fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
 
 
 def _explain(body: bytes) -> tuple[str, str]:
-    """(message, code) out of an error body; the beginning of the body where it is not JSON."""
+    """(message, code) out of an error body; its first words where it is a page or plain text."""
     try:
         payload = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return body[:300].decode("utf-8", "replace").strip(), ""
+        words = re.sub(r"<style.*?</style>|<[^>]*>", " ", body[:4000].decode("utf-8", "replace"), flags=re.DOTALL)
+        return " ".join(words.split())[:300], ""
     error = payload.get("error", payload) if isinstance(payload, dict) else payload
     if not isinstance(error, dict):
         return str(error)[:500], ""
