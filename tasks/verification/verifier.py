@@ -8,6 +8,7 @@ verifier; the recomputation goes beyond it).
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -589,9 +590,9 @@ class _Physics(_Case):
             return found
         found["target"] = self.named(sentence)
         numeric = quantity(self.answer.get("value"), _unit(self.answer.get("unit"))) is not None
-        if found["target"] is None and not numeric:
-            found["target"] = self.family.outcome.key
-        elif not numeric and self.outcome_of(_word(self.answer.get("value"))) is not None:
+        if (found["target"] is None and not numeric) or (
+            not numeric and self.outcome_of(_word(self.answer.get("value"))) is not None
+        ):
             found["target"] = self.family.outcome.key
         found["type"] = "numeric" if numeric else "qualitative"
         return found
@@ -796,20 +797,10 @@ class _Physics(_Case):
                         f"{stated.raw:g} {stated.unit}",
                         "gravitational acceleration near the ground",
                     )
-                elif self.judge("variable", "state", stated, key, pointer, "state") is None and not self.within_bounds(
-                    stated, key
-                ):
-                    self.add(
-                        "bounds",
-                        "state",
-                        False,
-                        "state",
-                        pointer,
-                        "a possible value",
-                        f"{stated.raw:g} {stated.unit}",
-                        "outside of physical bounds",
-                    )
-                elif not self.within_bounds(stated, key):
+                elif (
+                    self.judge("variable", "state", stated, key, pointer, "state") is None
+                    and not self.within_bounds(stated, key)
+                ) or not self.within_bounds(stated, key):
                     self.add(
                         "bounds",
                         "state",
@@ -1468,7 +1459,7 @@ class _Physics(_Case):
                     continue
         decided = False
         numeric = [entry for entry in found if not entry[2]]
-        for (one, first, _), (other, second, _) in zip(numeric, numeric[1:], strict=False):
+        for (one, first, _), (other, second, _) in itertools.pairwise(numeric):
             ok = any(
                 abs(a - b) <= 0.012 * max(abs(a), abs(b)) + 1e-9 or self.rounded(a, b, result)
                 for a in first

@@ -29,7 +29,7 @@ def _draw(p):
     for role, x, sinks in (("a", first, down), ("b", second, not down)):
         y = 2.4 - move if sinks else 2.4 + move
         p.line([(4.4 if x < 5 else 5.6, 5.2), (4.4 if x < 5 else 5.6, y + 0.9)])
-        p.box(role, x if x > 5 else 3.5, y, 1.4 if x < 5 else 1.4, 0.9)
+        p.box(role, x if x > 5 else 3.5, y, 1.4, 0.9)
         p.arrow(2.9 if x < 5 else 7.5, y + 0.45, 0, -0.7 if sinks else 0.7, "")
     p.show("m1", "m2", "v0", "t", "g")
 
