@@ -56,6 +56,7 @@ def page(material: Material, picture_bytes: int = viewer.PICTURE_BYTES) -> Itera
             outcomes=sections.outcomes(material),
             modes=sections.modes(material),
             judges=list(sections.judges(material)),
+            read=sections.coverage(material),
             environments=sections.environments(material),
             gates=sections.gates(material),
             stages=sections.stages(material),

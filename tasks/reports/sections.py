@@ -153,7 +153,7 @@ COLUMNS = (
     ),
     Column("C · both", "same verdict", "VCC_rep", "C", "composite/split"),
     Column("A · next state", "Acc", "Acc_A1", "A"),
-    Column("A · next state", "Δ shuffled", "delta_shuffle", "A"),
+    Column("A · next state", "Δ shuffle", "delta_shuffle", "A"),
     Column("B · scene", "Acc", "B_Acc", "B"),
     Column("E · tracking", "Acc", "E_Acc", "E", "composite"),
 )
@@ -262,7 +262,7 @@ def judges(material: Material) -> Iterator[dict[str, Any]]:
         yield {
             "name": judge,
             "sentence": words.described(findings),
-            "configured": words.configured(material.spec(judge), *_sent(responses)),
+            "configured": words.configured(material.spec(judge), *_sent(responses)) if len(responses) else "no answers",
             "statuses": statuses.get(judge, {}),
             "modes": _evidence(findings),
             "canaries": material.canaries.filter(pl.col("judge") == judge).to_dicts(),
@@ -272,6 +272,16 @@ def judges(material: Material) -> Iterator[dict[str, Any]]:
             "latency_ms": responses["latency_ms"].median(),
             "cost": material.run.get("cost", {}).get(judge),
         }
+
+
+def coverage(material: Material) -> dict[str, str]:
+    """For each judge of which not everything was read: how much was."""
+    said = {}
+    for judge, counts in _statuses(material).items():
+        read, total = counts.get("strict", 0) + counts.get("recovered", 0), sum(counts.values())
+        if read < total:
+            said[judge] = f"{read:,} of {total:,} read"
+    return said
 
 
 def _evidence(findings: pl.DataFrame) -> list[dict[str, Any]]:

@@ -37,9 +37,13 @@ NAMES = {
 }
 VERDICTS = {"present": "●", "undecided": "◐", "absent": "○"}
 
-FAMILIES: dict[str, tuple[str, ...]] = {  # metric name prefixes, longest match first where they overlap
-    "verdicts": ("JAcc_", "Acc_full", "Acc_nocue", "Acc_cf", "SuccC", "p_active", "IDR_", "VCC_"),
-    "local tasks": ("Acc_A1", "delta_shuffle", "delta_mask", "B_", "E_", "chose_"),
+HEADLINE = (
+    "JAcc_neu", "Acc_full", "Acc_nocue", "Acc_cf", "SuccC", "p_active", "IDR_raw", "IDR_cond", "IDR_rev", "VCC_rep",
+    "Acc_A1", "delta_shuffle", "delta_mask", "B_MeanScore", "B_Acc", "E_Acc",
+)  # fmt: skip
+FAMILIES: dict[str, tuple[str, ...]] = {  # beginnings of metric names
+    "representation": ("VCC_",),
+    "local tasks": ("Acc_A1", "B_", "E_", "chose_"),
     "stability": ("NS_", "JCR_", "Flip_"),
     "leakage": ("LES_", "d_logit_", "effect_", "odds_ratio_"),
     "matched probes": ("degradation_", "rescue_", "correctness_flip_", "delta_acc_"),
@@ -71,6 +75,8 @@ GLOSSARY = {
 
 
 def family_of(metric: str) -> str:
+    if metric in HEADLINE:
+        return "headline"
     for family, prefixes in FAMILIES.items():
         if metric.startswith(prefixes):
             return family
@@ -95,6 +101,8 @@ def described(findings: pl.DataFrame) -> str:
     ):
         places.setdefault(name, []).append(seat(task, representation))
     undecided = set(findings.filter(pl.col("verdict") == "undecided")["finding"]) - set(places)
+    if not places and undecided == set(findings["finding"]):
+        return "Nothing can be said of it: too little was read."
     unsure = ", ".join(title.lower() for name, title in NAMES.items() if name in undecided)
     rest = f" Undecided: {unsure}." if unsure else ""
     implied = {name for regime, names in IMPLIED.items() if regime in places for name in names}

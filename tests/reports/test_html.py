@@ -196,6 +196,7 @@ def test_what_is_missing_is_said(page: Page, finished: Run) -> None:
     assert "This run is not complete" in page.text
     assert f"unfinished: {ANSWERED_BEFORE_THE_END} of {planned:,} answered ({pending:,} pending)" in page.text
     assert f"absent: no answers; 0 of {planned:,} items" in page.text
+    assert re.search(rf"unfinished \d+ of {planned} read", page.text)
     assert "unseeded" in page.text and "asked for and not sent: seed" in page.text
 
 

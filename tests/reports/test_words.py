@@ -42,16 +42,16 @@ def test_where_a_mode_shows_is_named_when_it_is_not_everywhere() -> None:
 
 def test_nothing_found_is_not_the_same_as_nothing_known() -> None:
     assert words.described(found(("C", "composite", "stability_trap", "absent"))) == "Shows no failure mode."
-    assert "none of the failure modes that could be decided" in words.described(
-        found(("C", "composite", "stability_trap", "undecided"))
-    )
+    some = found(("C", "split", "stability_trap", "undecided"), ("C", "split", "causal_misgrounding", "absent"))
+    assert words.described(some) == "Shows none of the failure modes that could be decided. Undecided: stability trap."
+    assert "too little was read" in words.described(found(("C", "split", "stability_trap", "undecided")))
     assert "no scores" in words.described(found())
 
 
 @pytest.mark.parametrize(
     ("metric", "family"),
     [
-        ("IDR_raw", "verdicts"), ("Acc_cf", "verdicts"), ("Acc_A1_shuffle", "local tasks"), ("delta_mask", "local tasks"),
+        ("IDR_raw", "headline"), ("Acc_A1", "headline"), ("Acc_A1_shuffle", "local tasks"), ("VCC_rep_cf", "representation"),
         ("delta_acc_noise", "matched probes"), ("JCR_visual", "stability"), ("LES_framing", "leakage"),
         ("share_pending", "compliance"), ("something_new", "other"),
     ],

@@ -85,7 +85,7 @@
     function draw() {
       const found = matching();
       heads.forEach((head, index) => head.setAttribute("aria-sort", index !== state.sort ? "none" : state.down ? "descending" : "ascending"));
-      shown.textContent = `${count(found.length)} of ${count(size)} rows`;
+      shown.textContent = `${count(found.length)} of ${count(size)} rows` + (found.length ? "" : ": nothing matches all filters together");
       body.replaceChildren(...found.slice(0, state.most).map(line));
       more.hidden = found.length <= state.most;
       more.textContent = `Show all ${count(found.length)}`;
@@ -144,10 +144,10 @@
       { label: "judge", key: T("judge") },
       { label: "task", key: T("task") },
       { label: "evidence", key: T("representation") },
-      { label: "family", key: T("family"), initial: "verdicts" },
+      { label: "family", key: T("family"), initial: "headline" },
       { label: "metric", key: T("metric") },
       { label: "slice", key: kind, initial: "all", values: [["all", "all items"], ...[...new Set(M.slice.map((_, row) => kind(row)))].filter((name) => name !== "all").map((name) => [name, `by ${name}`])], all: "every slice" },
-      { label: "denominator", key: T("protocol"), initial: "all", values: [["all", "everything planned"], ["eligible", "read only"]], all: "both" },
+      { label: "denominator", key: T("protocol"), initial: "all", values: [["all", "all planned"], ["eligible", "read only"]], all: "both" },
     ], (row) => [
       ["interval", T("ci_method")(row)],
       ["bootstrap over groups", M.boot_low[row] === null ? null : interval(M.boot_low[row], M.boot_high[row])],
@@ -172,8 +172,7 @@
       { title: "Difference", value: (row) => C.difference[row], cell: (row) => fixed(C.difference[row]), numeric: true },
       { title: "95% interval", value: (row) => C.ci_low[row], cell: (row) => interval(C.ci_low[row], C.ci_high[row]), numeric: true },
       { title: "", value: () => null, cell: (row) => T("metric")(row).startsWith("LES") ? "" : plot(C.difference[row], C.ci_low[row], C.ci_high[row], true) },
-      { title: "Only 1st", about: "pairs in which only the first is right", value: (row) => C.only_first[row], cell: (row) => count(C.only_first[row]), numeric: true },
-      { title: "Only 2nd", about: "pairs in which only the second is right", value: (row) => C.only_second[row], cell: (row) => count(C.only_second[row]), numeric: true },
+      { title: "Only one right", about: "pairs in which only the first, and only the second, is right", value: (row) => C.only_first[row], cell: (row) => C.only_first[row] === null ? "–" : `${count(C.only_first[row])} : ${count(C.only_second[row])}`, numeric: true },
       { title: "Groups", value: (row) => C.n_groups[row], cell: (row) => count(C.n_groups[row]), numeric: true },
       { title: "p (Holm)", value: (row) => C.p_holm[row], cell: (row) => chance(C.p_holm[row]), numeric: true },
     ], [
@@ -236,7 +235,7 @@
         if (!words.every((word) => uid.includes(word) || seats.some((seat) => (text(seat.text[item]) ?? "").toLowerCase().includes(word)))) continue;
       }
       if (wanted === "disagree") {
-        if (new Set(seats.map((seat) => verdict(seat, item))).size < 2) continue;
+        if (new Set(SEATS.map((seat) => verdict(seat, item))).size < 2) continue;
       } else if (wanted && !seats.some((seat) => verdict(seat, item) === wanted)) continue;
       found.push(item);
     }
@@ -264,7 +263,12 @@
     if (view.seat < 0 || view.seat >= SEATS.length) view.seat = Math.max(0, asked);
     show();
   }
-  const go = (item) => location.replace(address(view.filters, ITEMS.uid[item]));
+  /** Show an item of the same filters. Not by way of the address, which follows too late for a key that is held down. */
+  function go(item) {
+    view.at = item;
+    show();
+    history.replaceState(null, "", address(view.filters, ITEMS.uid[item]));
+  }
   const close = () => { history.length > 1 && view.came ? history.back() : (location.hash = "#judges"); };
   function step(by) {
     const at = view.found.indexOf(view.at);
@@ -315,7 +319,7 @@
       const entry = el("a", { class: "entry", href: address(view.filters, ITEMS.uid[item]), "aria-current": item === view.at && "true",
         onclick: (event) => { event.preventDefault(); go(item); } },
         `${seat ? sign(seat, item) + " " : ""}${text(ITEMS.task[item])} · ${text(ITEMS.group_id[item])}`,
-        el("small", {}, [text(ITEMS.variant[item]), text(ITEMS.condition[item]), text(ITEMS.presentation[item]), text(ITEMS.representation[item])].filter(Boolean).join(" · ")));
+        el("small", {}, [text(ITEMS.variant[item]), text(ITEMS.condition[item]), ...(text(ITEMS.condition[item]) ? [] : [text(ITEMS.presentation[item]), text(ITEMS.representation[item])])].filter(Boolean).join(" · ")));
       entry.style.top = `${(first + index) * ENTRY}px`;
       return entry;
     }));
@@ -382,16 +386,34 @@
     ? (seat.score[item] === null ? "–" : `score ${fixed(seat.score[item], 2)}`)
     : (text(seat.value[item]) ?? "–");
 
-  function pretty(json) {
-    try { return JSON.stringify(JSON.parse(json), (_, value) => value, 1).replace(/\[\s+(-?\d+),\s+(-?\d+)\s+\]/g, "[$1, $2]"); } catch { return json; }
+  /** A scene of Task B as lines, objects sorted, so that two scenes can be held against each other. */
+  function lines(json) {
+    let scene;
+    try { scene = JSON.parse(json); } catch { return [json]; }
+    const plain = (value) => value === null ? "nothing" : typeof value !== "object" ? String(value) : Array.isArray(value) ? `[${value.map(plain).join(", ")}]`
+      : Object.entries(value).map(([name, each]) => (name === "pos" ? `at ${plain(each)}` : name === "type" || name === "color" ? (each === null ? "" : plain(each)) : each === null ? "" : `${name} ${plain(each)}`)).filter(Boolean).join(" ");
+    if (scene === null || typeof scene !== "object") return [plain(scene)];
+    const { agent, front_cell: front, objects, ...rest } = scene;
+    return [
+      ...Object.entries({ pos: null, dir: null, ...agent }).map(([name, value]) => `${name} ${plain(value)}`),
+      `ahead ${plain(front ?? null)}`,
+      ...(Array.isArray(objects) ? objects.map(plain).sort() : [plain(objects ?? null)]),
+      ...Object.entries(rest).map(([name, value]) => `${name} ${plain(value)}`),
+    ];
   }
+  const scene = (own, other) => {
+    const there = new Set(other);
+    return el("pre", { class: "answer" }, own.map((line) => there.has(line) ? `  ${line}\n` : el("b", {}, `≠ ${line}\n`)));
+  };
 
   function answer(seat, item) {
-    const scene = text(ITEMS.task[item]) === "B";
+    const described = text(ITEMS.task[item]) === "B";
+    const gold = described ? lines(text(ITEMS.gold[item])) : [];
+    const stated = described && text(seat.value[item]) !== null ? lines(text(seat.value[item])) : null;
     const shown = text(seat.text[item]);
     const mode = text(seat.mode[item]);
     const pairs = [
-      ["parsed", scene ? null : text(seat.value[item]) ?? "nothing"],
+      ["parsed", described ? null : text(seat.value[item]) ?? "nothing"],
       ["how", mode === null ? null : [mode === "none" ? "not readable" : mode, text(seat.recovery[item]), text(seat.reason[item])].filter(Boolean).join(": ")],
       ["counts as", text(seat.failure[item])?.replaceAll("_", " ") ?? null],
       ["status", text(seat.status[item]) === "ok" ? null : text(seat.status[item])],
@@ -407,9 +429,8 @@
       text(seat.reasoning[item]) !== null && el("details", {}, el("summary", {}, "Reasoning"), el("pre", { class: "answer", dir: "auto" }, text(seat.reasoning[item]))),
       el("dl", { class: "pairs" }, pairs.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
         Object.entries(components).map(([name, value]) => [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, fixed(value, 2))])),
-      scene && el("p", { class: "label" }, "Gold"), scene && el("pre", { class: "answer" }, pretty(text(ITEMS.gold[item]))),
-      scene && text(seat.value[item]) !== null && el("p", { class: "label" }, "As it was read"),
-      scene && text(seat.value[item]) !== null && el("pre", { class: "answer" }, pretty(text(seat.value[item]))),
+      described && el("p", { class: "label" }, "Gold"), described && scene(gold, stated ?? gold),
+      stated && el("p", { class: "label" }, "As it was read"), stated && scene(stated, gold),
     ].filter(Boolean);
   }
 
@@ -427,7 +448,8 @@
     const single = ["A", "B", "E"].includes(task);
     const row = (other) => task === "A" || task === "B" ? `step ${ITEMS.steps[other]?.[0]}` : task === "E" ? text(ITEMS.condition[other])?.replaceAll("_", " ") : text(ITEMS.presentation[other]);
     const column = (other) => task === "A" ? text(ITEMS.condition[other]) : single ? "" : [text(ITEMS.variant[other]), text(ITEMS.representation[other])].filter(Boolean).join(" ");
-    const short = (title) => title.replace("composite", "C").replace("split", "S");
+    const both = new Set(relatives.map((other) => ITEMS.representation[other])).size > 1;
+    const short = (title) => !both ? title.replace(/ (composite|split)$/, "") : title.replace("composite", "C").replace("split", "S");
     const rows = [...new Set(relatives.map(row))];
     const columns = [...new Set(relatives.map(column))];
     const cell = (name, title) => relatives.filter((other) => row(other) === name && column(other) === title).map((other) =>
@@ -438,7 +460,7 @@
       el("p", { class: "label" }, `Task ${task} of ${group}${seat ? `, ${seat.label}` : ""}`),
       el("table", { class: "kin" }, el("thead", {}, el("tr", {}, el("th"), columns.map((title) => el("th", { title }, short(title))))),
         el("tbody", {}, rows.map((name) => el("tr", {}, el("th", {}, name), columns.map((title) => el("td", {}, cell(name, title))))))),
-      el("p", { class: "note" }, el("a", { href: address(new URLSearchParams({ group }), ITEMS.uid[item]) }, `All items of ${group}`), others ? ` (also ${others})` : ""),
+      el("p", { class: "note" }, el("a", { href: address(new URLSearchParams({ group, judge: seat?.label ?? "" }), ITEMS.uid[item]) }, `All items of ${group}`), others ? ` (also ${others})` : ""),
     ];
   }
 
