@@ -149,7 +149,6 @@ def croissant(release: Artifact, files: dict[str, Path]) -> dict[str, Any]:
         "name": f"worldaudit-{release.key[:12]}",
         "description": "Items that ask a vision-language model about trajectories of exactly known worlds.",
         "license": "https://www.apache.org/licenses/LICENSE-2.0",
-        "url": "https://github.com/worldaudit/worldaudit",
         "version": "1.0.0",
         "datePublished": release.manifest["ended"][:10],
         "citeAs": f"worldaudit exam {release.key}",
