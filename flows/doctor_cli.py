@@ -88,10 +88,12 @@ def _miniworld() -> str:
     found = environments("miniworld")
     if not found:
         raise RuntimeError(f"{version} is here, its environments are not")
-    name = sorted(found)[0]
-    world = found[name](None)
-    world.rollout(1)
-    return f"{version}, {len(found)} environments; {name} renders"
+    from tasks.worlds.miniworld import check
+
+    checks = check()
+    if faults := [f"{name}: {message}" for name, works, message in checks if not works]:
+        raise RuntimeError("; ".join(faults))
+    return f"{version}, {len(found)} environments; {checks[-1][2]}"
 
 
 def _habitat() -> str:

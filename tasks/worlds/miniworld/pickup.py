@@ -1,6 +1,7 @@
 """PickUp: pick up one of the things that lie about in MiniWorld's three rooms.
 
-ThreeRooms has no reward of its own; here an episode ends with one when the agent carries what its mission names.
+ThreeRooms has no reward of its own; here an episode ends with one when the agent carries what its mission names: the thing
+that the configuration names (`...?thing=green_ball`), so that a reference and its query have the same mission.
 
 Causal chain  see the thing -> pick it up
 Success       the agent carries the thing that the mission names
@@ -10,12 +11,13 @@ CF            the thing changes places with another one, is moved off the path, 
 
 from __future__ import annotations
 
+from tasks.errors import BadInput
 from tasks.worlds.miniworld.environment import MiniWorldEnvironment, relocate, remove, swap
 
 
 class PickUp(MiniWorldEnvironment):
     name = "pickup"
-    default_id = "MiniWorld-ThreeRooms-v0"
+    default_id = "MiniWorld-ThreeRooms-v0?thing=green_ball"
     mission = "pick up the {thing}"
     causal_chain = ("see goal", "pickup goal")
     final_event = "pickup goal"
@@ -28,15 +30,17 @@ class PickUp(MiniWorldEnvironment):
         from tasks.worlds.miniworld.engine import make, thing_of
 
         class ThreeRoomsPickUp(ThreeRooms):
+            def __init__(self, thing="green_ball", **options):
+                self.wanted = thing.replace("_", " ")
+                self.mission = cls.mission.format(thing=self.wanted)
+                super().__init__(**options)
+
             def _gen_world(self):
                 super()._gen_world()
-                self.wanted = [
-                    entity
-                    for entity in self.entities
-                    if entity is not self.agent and thing_of(entity).kind in ("box", "ball", "key")
-                ]
-                self.box = self.wanted[self.np_random.integers(len(self.wanted))]
-                self.mission = cls.mission.format(thing=thing_of(self.box).name)
+                named = {thing_of(entity).name: entity for entity in self.entities if entity is not self.agent}
+                if self.wanted not in named:
+                    raise BadInput(f"no {self.wanted} lies in {env_id}; there are {', '.join(sorted(named))}")
+                self.box = named[self.wanted]
 
             def step(self, action):
                 observation, reward, terminated, truncated, info = super().step(action)

@@ -1,7 +1,7 @@
 """Sign: read the color on the wall, then go to the box or the key of that color (Liu et al., 2020).
 
-MiniWorld fixes color and kind for all episodes and moves in long steps; here both follow from the seed, and the steps are
-those of the other environments.
+MiniWorld fixes the color for all episodes and moves in long steps; here the color follows from the seed, and the steps
+are those of the other environments. The kind is the configuration's (`...?goal=1` for keys).
 
 Causal chain  read the sign -> reach the thing
 Success       the agent stands right before the thing of the sign's color and the mission's kind
@@ -41,7 +41,7 @@ class Sign(MiniWorldEnvironment):
 
         class SeededSign(miniworld.envs.sign.Sign):
             def _gen_world(self):
-                self._color_index, self._goal = (int(self.np_random.integers(n)) for n in (3, 2))
+                self._color_index = int(self.np_random.integers(3))
                 super()._gen_world()
                 self.mission = cls.mission.format(kind=("box", "key")[self._goal])
 
