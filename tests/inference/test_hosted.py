@@ -590,5 +590,5 @@ def test_a_proxy_of_the_environment_is_used_and_bypassed_where_it_says_so(store,
         infer(store, release, judge("http://judge.invalid/v1"))
         assert len(proxy.asked) == 2
         monkeypatch.setenv("no_proxy", "judge.invalid")
-        with pytest.raises(StageFailed, match="Cannot connect to host judge.invalid"):
+        with pytest.raises(StageFailed, match=r"Cannot connect to host judge\.invalid"):
             infer(store, release, judge("http://judge.invalid/v1", model="n"))
