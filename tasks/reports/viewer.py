@@ -16,9 +16,9 @@ import polars as pl
 from tasks.reports import words
 from tasks.reports.material import Material
 
-PICTURE_BYTES = 56 * 2**20  # of PNG; base64 makes them a third larger
-TEXT_BYTES = 12 * 2**20  # of answers and reasoning, over all judges
-LONGEST = (20_000, 8_000, 4_000, 2_000, 1_000, 400)  # characters shown of one answer: the most that keeps within it
+PICTURE_BYTES = 40 * 2**20  # of PNG; base64 makes them a third larger
+ANSWER_BYTES, REASONING_BYTES = 14 * 2**20, 6 * 2**20  # over all judges
+LONGEST = (20_000, 8_000, 4_000, 2_000, 1_000, 600, 300)  # characters shown of one text: the most that keeps within it
 
 
 class Strings:
@@ -50,9 +50,9 @@ def shortened(text: str | None, longest: int) -> str | None:
     return f"{text[:head]}\n\n[… {left_out:,} of {len(text):,} characters are not shown here …]\n\n{text[-tail:]}"
 
 
-def longest_shown(responses: pl.DataFrame, budget: int = TEXT_BYTES) -> int:
-    """How many characters of an answer can be shown so that all answers together stay within `budget` bytes."""
-    distinct = pl.concat([responses["text"].drop_nulls().unique(), responses["reasoning"].drop_nulls().unique()])
+def longest_shown(texts: pl.Series, budget: int) -> int:
+    """How many characters of a text can be shown so that all distinct `texts` together stay within `budget` bytes."""
+    distinct = texts.drop_nulls().unique()
     sizes = pl.DataFrame({"bytes": distinct.str.len_bytes(), "characters": distinct.str.len_chars()})
     for longest in LONGEST:
         kept = sizes.select(
@@ -142,13 +142,13 @@ def payload(material: Material, pictures: Pictures) -> dict[str, Any]:
         "pictures": [
             [width, height, size, int(image_id in pictures.embedded)] for image_id, width, height, size in pictures.rows
         ],
-        "seats": list(_seats(material, items, strings, longest_shown(material.responses))),
+        "seats": list(_seats(material, items, strings)),
         "metrics": _metrics(material, strings),
         "comparisons": _comparisons(material, strings),
     }
 
 
-def _seats(material: Material, items: pl.DataFrame, strings: Strings, longest: int) -> Iterator[dict[str, Any]]:
+def _seats(material: Material, items: pl.DataFrame, strings: Strings) -> Iterator[dict[str, Any]]:
     """The answers of every judge and replicate in the order of `items`."""
     keys = ["uid", "judge", "replicate"]
     rows = material.responses.join(material.parsed, on=keys, how="left").join(
@@ -159,6 +159,10 @@ def _seats(material: Material, items: pl.DataFrame, strings: Strings, longest: i
     order = {judge: place for place, judge in enumerate(material.judges)}
     named = sorted(rows.select("judge", "replicate").unique().rows(), key=lambda seat: (order[seat[0]], seat[1]))
     several = {judge for judge, replicate in named if replicate > 0}
+    longest = {
+        "text": longest_shown(material.responses["text"], ANSWER_BYTES),
+        "reasoning": longest_shown(material.responses["reasoning"], REASONING_BYTES),
+    }
     for judge, replicate in named:
         mine = rows.filter((pl.col("judge") == judge) & (pl.col("replicate") == replicate))
         mine = items.select("uid").join(mine, on="uid", how="left", maintain_order="left")
@@ -166,7 +170,7 @@ def _seats(material: Material, items: pl.DataFrame, strings: Strings, longest: i
             shown=pl.col("ended").fill_null(pl.col("status")).fill_null("pending"),
             correct=pl.col("correct").cast(pl.Int8).fill_null(-1),
         )
-        texts = {name: [shortened(text, longest) for text in mine[name]] for name in ("text", "reasoning")}
+        texts = {name: [shortened(text, most) for text in mine[name]] for name, most in longest.items()}
         yield {
             "judge": judge,
             "replicate": replicate,
