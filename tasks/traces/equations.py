@@ -14,7 +14,20 @@ from collections.abc import Callable, Mapping
 _NUMBER = re.compile(
     r"(?<![\w.])\d+(?:,\d{3})+(?:\.\d+)?(?![\d,])|(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?<![\w.])\.\d+"
 )
-_SUPER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_PLAIN = str.maketrans(
+    {
+        **dict(zip("·⋅×∙", "****", strict=True)),
+        "−": "-",
+        "–": "-",
+        "÷": "/",
+        "^": "**",
+        "$": "",
+        "|": "",
+        "½": " 0.5 ",
+        "π": " pi ",
+    }
+    | {char: f"**{digit}" for digit, char in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+)
 _ALLOWED = re.compile(r"^[\w\s+\-*/().,']*$")
 _FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "abs")
 
@@ -36,13 +49,16 @@ def prepare(text: str) -> str:
         text = text.replace("\\,", " ").replace("\\;", " ").replace("\\!", "").replace("\\approx", "=")
         text = re.sub(r"\\([a-zA-Z]+)", lambda m: _GREEK.get(m[1], m[1]), text)
         text = text.replace("{", "(").replace("}", ")") if "^" in text else text.replace("{", "").replace("}", "")
-    text = text.translate(str.maketrans("·⋅×−–÷∙", "***--/*")).replace("^", "**").replace("$", "")
-    text = re.sub(r"([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda m: "**" + m[1].translate(_SUPER), text)
-    text = re.sub(r"√\s*\(", "sqrt(", text)
-    text = re.sub(r"√\s*([\w.]+)", r" sqrt(\1)", text)
-    text = text.replace("½", " 0.5 ").replace("|", "")
-    text = re.sub(r"([\d.]+)\s*°", r"(\1*pi/180)", text)
-    return text.replace("π", " pi ")
+    if "⁻" in text:
+        text = re.sub(r"⁻([⁰¹²³⁴⁵⁶⁷⁸⁹])", r"**-\1", text).replace("-⁰", "-0")
+        text = re.sub(r"-([¹²³⁴⁵⁶⁷⁸⁹])", lambda m: "-" + str("⁰¹²³⁴⁵⁶⁷⁸⁹".index(m[1])), text)
+    text = text.translate(_PLAIN)
+    if "√" in text:
+        text = re.sub(r"√\s*\(", " sqrt(", text)
+        text = re.sub(r"√\s*([\w.]+)", r" sqrt(\1)", text)
+    if "°" in text:
+        text = re.sub(r"([\d.]+)\s*°", r"(\1*pi/180)", text)
+    return text
 
 
 _GREEK = {
@@ -85,17 +101,9 @@ def _compile(shape: str) -> tuple[Callable[..., float], tuple[str, ...]]:
     return function, tuple(names)
 
 
-@functools.lru_cache(maxsize=16384)
-def evaluate_text(text: str) -> float:
-    """The value of an expression without symbols. NotMath otherwise."""
-    return evaluate(text, {})
-
-
-def evaluate(text: str, values: Mapping[str, float]) -> float:
-    """The value of an expression whose symbols `values` knows.
-
-    Raises NotMath where the text is no mathematics, a symbol is unknown or the value is not a finite number.
-    """
+@functools.lru_cache(maxsize=4096)
+def _shape(text: str) -> tuple[str, tuple[float, ...]]:
+    """The text with `n0n`, `n1n`, ... for its numbers, and the numbers."""
     numbers: list[float] = []
 
     def placeholder(match: re.Match[str]) -> str:
@@ -103,7 +111,15 @@ def evaluate(text: str, values: Mapping[str, float]) -> float:
         return f"n{len(numbers) - 1}n"
 
     shape = _NUMBER.sub(placeholder, prepare(text))
-    shape = re.sub(r"\s+", " ", shape).strip()
+    return " ".join(shape.split()), tuple(numbers)
+
+
+def evaluate(text: str, values: Mapping[str, float]) -> float:
+    """The value of an expression whose symbols `values` knows.
+
+    Raises NotMath where the text is no mathematics, a symbol is unknown or the value is not a finite number.
+    """
+    shape, numbers = _shape(text)
     if not shape:
         raise NotMath(text)
     function, names = _compile(shape)

@@ -150,7 +150,7 @@ def _compile(schema: Any):  # type: ignore[no-untyped-def]
     checks = []
     if "anyOf" in schema:
         options = [_compile(option) for option in schema["anyOf"]]
-        checks.append(lambda value: any(option(value) for option in options))
+        checks.append(_any(options))
     if "type" in schema:
         names = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
         kinds = tuple(kind for name in names for kind in _TYPES[name])
@@ -183,7 +183,27 @@ def _compile(schema: Any):  # type: ignore[no-untyped-def]
         checks.append(lambda value: type(value) is not list or (len(value) >= fewest and all(map(item, value))))
     if len(checks) == 1:
         return checks[0]
-    return lambda value: all(check(value) for check in checks)
+    return _all(checks)
+
+
+def _any(checks: list[Any]):  # type: ignore[no-untyped-def]
+    def decide(value: Any) -> bool:
+        for check in checks:  # noqa: SIM110  (a generator would cost more than the check)
+            if check(value):
+                return True
+        return False
+
+    return decide
+
+
+def _all(checks: list[Any]):  # type: ignore[no-untyped-def]
+    def decide(value: Any) -> bool:
+        for check in checks:  # noqa: SIM110
+            if not check(value):
+                return False
+        return True
+
+    return decide
 
 
 _TYPES: dict[str, tuple[type, ...]] = {

@@ -66,6 +66,8 @@ _WORD_NUMBER = re.compile(rf"\b({'|'.join(_WORDS)})\b(?=\s+(?:{_UNIT}))", re.IGN
 def number(text: str) -> tuple[float, int] | None:
     """The value of a number as people write it, and how many decimals it shows; None where it is none."""
     text = text.strip()
+    if text.isascii() and (text.isdigit() or text.replace(".", "", 1).isdigit()):
+        return float(text), len(text.partition(".")[2])
     lowered = text.lower()
     if lowered in _WORDS:
         return _WORDS[lowered], 0
@@ -126,6 +128,8 @@ def quantity(value: Any, spelled: str | None = None) -> Stated | None:
     if isinstance(value, int | float):
         if not abs(value) < 1e300:
             return None
+        if isinstance(value, int):
+            return stated(float(value), 0, spelled or "")
         text = repr(value)
         if "e" in text:
             decimals = number(text)[1]  # type: ignore[index]
@@ -264,7 +268,7 @@ class Reader:
         self.names = {name: tuple(keys) for name, keys in names.items()}
         self.symbols = {name: tuple(keys) for name, keys in symbols.items()}
         self.name_pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, spoken_names)) + r")\b", re.IGNORECASE)
-        self.symbol_pattern = re.compile(r"(?<![\w])([^\W\d_][\w']{0,8})\s?(?:=|≈|:|is)\s?$")
+        self.symbol_pattern = re.compile(r"(?<![\w])([^\W\d_][\w']{0,8})\s?(?:=|≈|:)\s?$")
         self.condition_patterns = {
             key: _condition_pattern(family, key, options) for key, options in family.conditions.items()
         }
@@ -377,6 +381,7 @@ def occurrences(text: str, names: Iterable[str]) -> list[tuple[int, int, str]]:
 _ENDING_WORDS = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|zero|eleven|twelve|\w+teen|\w+ty)\s", re.IGNORECASE
 )
+_EQUALS = frozenset("=≈:")
 _OPERATORS = frozenset("·⋅*×/√^+(")
 _OPERATOR_AFTER = re.compile(r"\s?[·⋅*×/√π^+²³(]|[α-ωa-zA-Z]")
 _UNIT_PATTERN = re.compile(_UNIT)
@@ -410,7 +415,7 @@ def _told(family_name: str, text: str, objects: tuple[str, ...]) -> list[Told]:
         if named:
             owner = named[-1]
         keys: tuple[str, ...] = ()
-        symbol = reader.symbol_pattern.search(segment)
+        symbol = reader.symbol_pattern.search(segment) if segment.rstrip()[-1:] in _EQUALS else None
         if symbol and symbol[1] in reader.symbols:
             keys = reader.symbols[symbol[1]]
         else:

@@ -408,6 +408,7 @@ class _Physics(_Case):
     def __init__(self, trace: Mapping[str, Any], gold: Gold | None, family: Family, use_question: bool):
         super().__init__(trace, gold, family, use_question)
         self.reader: Reader = reader_of(family.name)
+        self.givens = frozenset(family.givens)
         self.names = gold.names if gold else self.assign_roles()
         self.role_of = {name.lower(): role for role, name in self.names.items()}
         self.listed = tuple(self.objects)
@@ -1187,12 +1188,12 @@ class _Physics(_Case):
     def facts(self) -> None:
         for i, fact in enumerate(self.evidence):
             self.owned_facts(fact, f"/transition/evidence/{i}")
-        lead = self.derivation.split("this gives", 1)[0] if "this gives" in self.derivation else ""
-        if lead:
-            self.owned_facts(lead, "/derivation")
+        self.owned_facts(self.derivation, "/derivation", given_only=True)
 
-    def owned_facts(self, text: str, pointer: str) -> None:
+    def owned_facts(self, text: str, pointer: str, given_only: bool = False) -> None:
         for told in self.reader.told(text, self.listed):
+            if given_only and not any(key in self.givens for key in told.keys):
+                continue
             key = self.resolve(told)
             if key is not None and not (told.owner and self.misowned(told, key)):
                 ok = self.fits(told.stated, key)
@@ -1618,13 +1619,10 @@ class _Physics(_Case):
 
     def explain(self) -> None:
         """Named numbers of the explanation and of the derivation."""
-        for text, pointer in (
-            (self.explanation, "/answer/explanation"),
-            (self.derivation.split("this gives", 1)[-1], "/derivation"),
-        ):
+        for text, pointer in ((self.explanation, "/answer/explanation"), (self.derivation, "/derivation")):
             for told in self.reader.told(text, self.listed):
                 key = self.resolve(told)
-                if key is None or key not in self.solved:
+                if key is None or key not in self.solved or (key in self.givens and pointer == "/derivation"):
                     continue
                 ok = self.fits(told.stated, key)
                 if ok is False and self.after and isinstance(self.after.get(key), float | int):
