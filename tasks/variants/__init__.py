@@ -1,7 +1,7 @@
 """Stage `variants`: Full -> NoCue (same states, early evidence masked) and CF (same actions, made to fail).
 
-A group that cannot have a variant is a rejected row with its reason, and keeps no trajectories; so is one that is spare
-when enough have theirs.
+A group that cannot have a variant is a rejected row with its reason, and keeps no trajectories. Candidates beyond the
+last that is needed are left out.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ def vary(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     """
     world = environment(config["world"], config["env"], config["env_id"])
     rejected: dict[str, str] = {}
-    made = 0
+    made: list[str] = []
     for group in groups(inputs["rollouts"], world):
+        if len(made) == config["groups"]:
+            break
         full = group.traces["full"]
-        if made == config["groups"]:
-            rejected[group.group_id] = "variants: spare"
-            continue
         try:
             mask = world.nocue(full)
             cf = world.counterfactual(group.seed, full)
         except Rejected as error:
             rejected[group.group_id] = f"variants: {error}"
             continue
-        made += 1
+        made.append(group.group_id)
         rows = [("full", full, ()), ("nocue", replace(full), mask), ("cf", cf, ())]
         writer.add("trajectories", [trajectory_row(group.group_id, name, trace, world, m) for name, trace, m in rows])
-    if made < config["groups"]:
+    if len(made) < config["groups"]:
         reasons = "; ".join(sorted(set(rejected.values()))[:3])
         raise StageFailed(
-            f"{world.env_id}: {made} of {config['groups']} groups can have their variants ({reasons}); "
+            f"{world.env_id}: {len(made)} of {config['groups']} groups can have their variants ({reasons}); "
             "ask for fewer groups or another configuration"
         )
     heads = inputs["rollouts"].arrow("groups").to_pylist()
-    for row in heads:
+    tried = next(place for place, row in enumerate(heads, 1) if row["group_id"] == made[-1])
+    for row in heads[:tried]:
         if row["group_id"] in rejected:
             row |= {"accepted": False, "reject_reason": rejected[row["group_id"]]}
-    writer.add("groups", heads)
+    writer.add("groups", heads[:tried])
 
 
-VARIANTS = Stage("variants", 1, vary)
+VARIANTS = Stage("variants", 2, vary)
