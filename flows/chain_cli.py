@@ -68,7 +68,7 @@ def run(obj: Context, world: str, profile: str, judges: tuple[str, ...], seed: i
     """The whole chain: generate, infer, parse, score, report. The embedded judges sit the exam where none is named."""
     with _server(obj, how):
         request = _request(
-            obj, how, chain="audit", world=world, profile=_profile(profile), seed=seed, judges=judges or _embedded()
+            obj, how, chain="audit", world=world, profile=_profile(profile), seed=seed, judges=judges or _embedded(world)
         )
         record = _launch(obj, request, how)
         if record:
@@ -206,10 +206,10 @@ def _profile(name: str) -> str:
     return os.path.abspath(name) if name.endswith(".toml") else name
 
 
-def _embedded() -> tuple[str, ...]:
-    from tasks.inference import EMBEDDED
+def _embedded(world: str) -> tuple[str, ...]:
+    from tasks.inference import embedded_judges
 
-    return tuple(reversed(EMBEDDED))  # the one that works hardest first, so that no process idles while it ends
+    return embedded_judges(world)
 
 
 def _request(obj: Context, how: dict[str, Any], seed: int | None = None, **fields: Any) -> Request:

@@ -17,7 +17,15 @@ EMBEDDED: dict[str, str] = {
     "coin": "tasks.inference.judges.coin:Coin",
     "last-frame": "tasks.inference.judges.last_frame:LastFrame",
     "tile-reader": "tasks.inference.judges.tile_reader:TileReader",
+    "scene-reader": "tasks.inference.judges.scene_reader:SceneReader",
 }
+READS = {"tile-reader": "minigrid", "scene-reader": "miniworld"}  # readers of one world's frames
+
+
+def embedded_judges(world: str) -> tuple[str, ...]:
+    """The embedded judges that can sit an exam of `world`, the one that works hardest first, so that no process idles
+    while it ends."""
+    return tuple(name for name in reversed(EMBEDDED) if READS.get(name, world) == world)
 
 
 def make(name: str, seed: int = 0) -> Judge:

@@ -1,7 +1,8 @@
 """A picture -> the frames on it, each with the caption above it.
 
-Nothing is known beforehand but that paper is white, ink is black, a frame is 224 pixels a side, and captions are set in
-Pillow's bitmap font at double size right above their frame. A black line across the whole page begins a new part.
+Nothing is known beforehand but that paper is white, ink is black, the size of a frame (224 pixels a side where none is
+given), and that captions are set in Pillow's bitmap font at double size right above their frame. A black line across the
+whole page begins a new part.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _RGB8 = struct.pack(">BBBBB", 8, 2, 0, 0, 0)  # end of IHDR: 8 bit, RGB, not int
 
 @dataclass(frozen=True)
 class Frame:
-    """`pixels` is (224, 224, 3) uint8. `part` counts the page's parts from the top, from 0."""
+    """`pixels` is (height, width, 3) uint8. `part` counts the page's parts from the top, from 0."""
 
     caption: str
     part: int
@@ -56,31 +57,31 @@ def pixels_of(png: bytes) -> np.ndarray:
         return np.asarray(picture.convert("RGB"))
 
 
-def frames_of(png: bytes) -> list[Frame]:
-    """The frames of a picture, row by row from the top left; none where it has no 224-pixel square on white paper."""
+def frames_of(png: bytes, width: int = FRAME, height: int = FRAME) -> list[Frame]:
+    """The frames of a picture, row by row from the top left; none where it has no rectangle of that size on white paper."""
     page = pixels_of(png)
     ink = (page[..., 0] & page[..., 1] & page[..., 2]) != PAPER
-    lines = np.flatnonzero(ink.all(axis=1)) if page.shape[0] > FRAME else np.empty(0, dtype=int)
+    lines = np.flatnonzero(ink.all(axis=1)) if page.shape[0] > height else np.empty(0, dtype=int)
     spans = [
         (top, left)
-        for left in _squares(ink.sum(axis=0))
-        for top in _squares(ink[:, left : left + FRAME].sum(axis=1))
-        if ink[top : top + FRAME, left : left + FRAME].mean() > 0.9
+        for left in _runs(ink.sum(axis=0), width, height)
+        for top in _runs(ink[:, left : left + width].sum(axis=1), height, width)
+        if ink[top : top + height, left : left + width].mean() > 0.9
     ]
     frames = []
     starts = lines[np.diff(lines, prepend=-2) > 1]  # a line is a few pixels thick
     for top, left in sorted(spans):
-        above = ink[max(top - CAPTION_HEIGHT, 0) : top, left : left + FRAME]
+        above = ink[max(top - CAPTION_HEIGHT, 0) : top, left : left + width]
         part = max(int(np.searchsorted(starts, top)) - 1, 0)
-        frames.append(Frame(text_of(above), part, page[top : top + FRAME, left : left + FRAME]))
+        frames.append(Frame(text_of(above), part, page[top : top + height, left : left + width]))
     return frames
 
 
-def _squares(ink_count: np.ndarray) -> list[int]:
-    """Where runs of exactly 224 lines begin that are inked for the most part of a frame's side."""
-    inked = np.concatenate([[False], ink_count > 0.85 * FRAME, [False]])
+def _runs(ink_count: np.ndarray, length: int, across: int) -> list[int]:
+    """Where runs of exactly `length` lines begin that are inked for the most part of `across` pixels."""
+    inked = np.concatenate([[False], ink_count > 0.85 * across, [False]])
     begin, end = np.flatnonzero(inked[1:] & ~inked[:-1]), np.flatnonzero(inked[:-1] & ~inked[1:])
-    return begin[end - begin == FRAME].tolist()
+    return begin[end - begin == length].tolist()
 
 
 def text_of(ink: np.ndarray) -> str:
