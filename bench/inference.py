@@ -1,6 +1,6 @@
 """How fast and how lean a hosted judge is asked, against the bare client in the same run.
 
-    python bench/inference.py [--requests 1000] [--rounds 3] [--items 10000]
+    python bench/inference.py [--requests 2000] [--rounds 3] [--items 10000]
 
 A server in a process of its own reads each request, waits 50 ms and says Yes. Both sides encode the same 200 KB pictures
 for every request and keep 64 in flight. The bare client is aiohttp with base64 and orjson in a bare loop: nothing is kept,
@@ -132,7 +132,7 @@ def memory(url: str, images: list[dict], items: int) -> list[float]:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--requests", type=int, default=1000, help="a round")
+    options.add_argument("--requests", type=int, default=2000, help="a round")
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--items", type=int, default=10_000, help="for the memory part; 0 leaves it out")
     asked = options.parse_args()

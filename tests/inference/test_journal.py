@@ -34,7 +34,7 @@ def test_rows_come_back_in_order_over_several_runs(store):
     assert list(Journal(where, "k").rows()) == []
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.integers(1, 400), text=st.text(max_size=20))
 def test_a_torn_tail_costs_its_own_row_only(tmp_path, cut, text):
     where = Store(tmp_path / str(time.monotonic_ns()))
@@ -55,6 +55,20 @@ def test_many_answers_at_once_cost_few_syncs(store, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda handle: (syncs.append(handle), real(handle)))
     write(Store(store), [{"n": n} for n in range(500)])
     assert len(syncs) < 50
+
+
+def test_a_row_has_landed_only_when_it_is_synced(store, monkeypatch):
+    synced = [0]
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: (real(handle), synced.append(os.fstat(handle).st_size)))
+
+    async def go():
+        async with Journal(Store(store), "k") as journal:
+            for number in range(5):
+                await journal.append({"n": number})
+                assert synced[-1] == os.fstat(journal._file.fileno()).st_size > 0
+
+    asyncio.run(go())
 
 
 def test_a_full_disk_is_an_error_and_keeps_what_landed(store, monkeypatch):

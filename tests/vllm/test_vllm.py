@@ -123,7 +123,12 @@ def running(model) -> Iterator[Server]:
 def test_a_server_is_started_used_and_stopped_and_its_answers_are_scored(exam, model):
     location, release, answers = exam
     store = Store(location)
-    spec = tiny(serve=serve(model, max_images=12, max_model_len=8192), logprobs=True, decoding={"seed": 1, "max_tokens": 700}, canaries=["twins"])
+    spec = tiny(
+        serve=serve(model, max_images=12, max_model_len=8192),
+        logprobs=True,
+        decoding={"seed": 1, "max_tokens": 160},
+        canaries=["twins"],
+    )
     found = produce(location, INFERENCE, "tiny", stage_config("tiny", spec), {"release": release})
     artifact = store.get("inference", found.ref.key)
     rows = artifact.read("responses")
