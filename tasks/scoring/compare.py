@@ -75,7 +75,7 @@ def compare(
         rows += differences(parts, [("second", "first")], "compare", resamples, seed)
         shares = dict(some.group_by("judge").agg(pl.col("ok").mean()).iter_rows())
         read[f"{world} {task}"] = (shares["first"], shares["second"])
-    named = [{**row, "judge": names[1], "against": names[0]} for row in rows]
+    named = [{**row, "family": "compare", "judge": names[1], "against": names[0]} for row in rows]
     for row in named:
         gap = abs(read[f"{row['world']} {row['task']}"][0] - read[f"{row['world']} {row['task']}"][1])
         if gap > max_gap and not row["reason"]:

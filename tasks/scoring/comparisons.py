@@ -21,7 +21,7 @@ from tasks.scoring.intervals import difference_interval
 from tasks.scoring.judging import judging_parts
 from tasks.scoring.leakage import leakage_fits
 from tasks.scoring.local import ABLATIONS, ablated, scene_parts, tracking_parts, transition_parts
-from tasks.scoring.parts import ALL, POOLED, dense, env_percentiles, seed_of
+from tasks.scoring.parts import ALL, MIN_ACTIVE, POOLED, dense, env_percentiles, seed_of
 from tasks.scoring.significance import holm, mcnemar, wilcoxon
 from tasks.scoring.stability import FAMILIES, KINDS, matched, stability_parts
 
@@ -210,7 +210,7 @@ def _across_judges(task: str, parts: pl.DataFrame, world: str) -> Iterator[dict[
     value = {
         (judge, representation, metric): num / den
         for judge, representation, metric, num, den in sums.iter_rows()
-        if den > 0
+        if den >= (MIN_ACTIVE if metric == "IDR_cond" else 1)  # Appendix A.5: fewer active groups are no evidence
     }
     judges = sorted(parts["judge"].unique())
     for metric in TABLE_3:
