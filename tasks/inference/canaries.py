@@ -24,6 +24,7 @@ from storage import digest
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Backend, Reply
 from tasks.inference.exam import Question, effective_parameters, request_parameters
+from tasks.inference.formats import Constraint
 from tasks.inference.message import Message, Png, Text
 
 COLORS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}
@@ -59,7 +60,7 @@ async def _order(backend: Backend, spec: JudgeSpec) -> Result:
         for number, color in enumerate(order, start=1):
             parts += [Text(f"Image {number}:"), _png(np.full((112, 112, 3), COLORS[color], dtype=np.uint8))]
         parts.append(Text("What color is image 2? Answer with one word: red, green or blue."))
-        reply = await backend.ask(*_question(spec, f"canary.order.{'-'.join(order)}", parts))
+        reply = await backend.ask(*_question(spec, f"canary.order.{'-'.join(order)}", parts, order))
         answers.append((order[1], _color(reply)))
     right = sum(expected == answered for expected, answered in answers)
     told = ", ".join(f"{answered or 'nothing'} for {expected}" for expected, answered in answers)
@@ -75,6 +76,7 @@ async def _twins(backend: Backend, spec: JudgeSpec) -> Result:
             spec,
             f"canary.twins.{color}",
             [_twin(rgb), Text("What color is the bright square? Answer with one word: yellow or blue.")],
+            ("yellow", "blue"),
         )
         for color, rgb in (("yellow", (255, 255, 0)), ("blue", (0, 0, 255)))
     ]
@@ -102,9 +104,10 @@ async def _twins(backend: Backend, spec: JudgeSpec) -> Result:
     return Result("twins", TWIN_REQUESTS, agreed, agreed == TWIN_REQUESTS, detail)
 
 
-def _question(spec: JudgeSpec, uid: str, parts: list[Text | Png]) -> tuple[Question, Message]:
+def _question(spec: JudgeSpec, uid: str, parts: list[Text | Png], choice: tuple[str, ...]) -> tuple[Question, Message]:
     message = Message(tuple(parts))
-    requested = request_parameters(spec, ANSWER_TOKENS, None)
+    constraint = Constraint(choice=choice) if spec.structured else None
+    requested = request_parameters(spec, ANSWER_TOKENS, constraint)
     pictures = message.images
     question = Question(
         uid=uid,
@@ -114,7 +117,7 @@ def _question(spec: JudgeSpec, uid: str, parts: list[Text | Png]) -> tuple[Quest
         answer_format="text",
         requested=requested,
         effective=effective_parameters(spec, requested),
-        constraint=None,
+        constraint=constraint,
         sha256="",
         image_bytes=sum(map(len, pictures)),
         input_tokens=100 * len(pictures),
