@@ -225,10 +225,10 @@ class Panel:
         corners = [foot - along * 0.6, foot + along * 0.6, foot + along * 0.6 + up * 0.8, foot - along * 0.6 + up * 0.8]
         self.axes.add_patch(Polygon(corners, facecolor=FILL, edgecolor=INK, lw=1.4, zorder=4))
         middle = foot + up * 0.4
-        self.label(*middle, self.names[role])
+        self.label(float(middle[0]), float(middle[1]), self.names[role])
         way = along if motion == "down" else -along
         start = foot + up * 1.25 - way * 0.6
-        self.arrow(*start, *(way * 1.3), "")
+        self.arrow(float(start[0]), float(start[1]), float(way[0]) * 1.3, float(way[1]) * 1.3, "")
         self.label(
             start[0] + way[0] * 0.65 + 0.25,
             start[1] + way[1] * 0.65 + 0.4,

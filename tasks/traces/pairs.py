@@ -76,26 +76,26 @@ def violations(chosen: Record, rejected: Record) -> list[str]:
     def sentences(where: str, one: Sentence, other: Sentence) -> None:
         if one is other:
             return
-        for (key, truth), (_, said) in zip(one.slots, other.slots, strict=True):
-            compare(f"{where}.{key}", truth, said)
+        for (key, true), (_, said) in zip(one.slots, other.slots, strict=True):
+            compare(f"{where}.{key}", true, said)
 
     for one, other in zip(chosen.objects, rejected.objects, strict=True):
         if one is other:
             continue
-        for (key, truth), (_, said) in zip(one.attributes, other.attributes, strict=True):
-            compare(f"{one.name}.{key}", truth, said)
+        for (key, true), (_, told_value) in zip(one.attributes, other.attributes, strict=True):
+            compare(f"{one.name}.{key}", true, told_value)
     if chosen.relations is not rejected.relations and _relation_set(chosen) != _relation_set(rejected):
         found.append("relations: another set of relations")
-    for force, said in zip(chosen.forces, rejected.forces, strict=True):
-        if force is said:
+    for force, other_force in zip(chosen.forces, rejected.forces, strict=True):
+        if force is other_force:
             continue
         for part in ("target", "direction", "magnitude"):
-            compare(f"force {force.name}.{part}", getattr(force, part), getattr(said, part))
+            compare(f"force {force.name}.{part}", getattr(force, part), getattr(other_force, part))
     for field in ("variables", "new_variables"):
         if getattr(chosen, field) is getattr(rejected, field):
             continue
-        for (key, truth), (_, stated) in zip(getattr(chosen, field), getattr(rejected, field), strict=True):
-            compare(key, truth, stated)
+        for (key, true), (_, stated) in zip(getattr(chosen, field), getattr(rejected, field), strict=True):
+            compare(key, true, stated)
     for fact, told in zip(chosen.evidence, rejected.evidence, strict=True):
         sentences("evidence", fact, told)
     sentences("effect", chosen.effect, rejected.effect)

@@ -90,8 +90,8 @@ def audit_rows(traces: pl.DataFrame, pairs: pl.DataFrame, verdicts: pl.DataFrame
         for keys in (["pool"], ["injected"], ["pool", "injected"], ["pool", "perturbation"]):
             for values, group in sorted(rejected.group_by(keys)):
                 where = ",".join(f"{k.replace('injected', 'label')}={v}" for k, v in zip(keys, values, strict=True))
-                rows.append(_row(name, where, "Detection", group["found"].sum(), group.height))
-                rows.append(_row(name, where, "RightLabel", group["right"].sum(), group.height))
+                rows.append(_row(name, where, "Detection", int(group["found"].sum()), group.height))
+                rows.append(_row(name, where, "RightLabel", int(group["right"].sum()), group.height))
         for (injected,), group in sorted(rejected.group_by("injected")):
             for label in LABELS:
                 hits = group.filter(pl.col("labels").list.contains(label)).height

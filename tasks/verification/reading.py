@@ -345,7 +345,7 @@ def _condition_pattern(family: Family, key: str, options: tuple[str, ...]) -> re
 @functools.lru_cache(maxsize=4096)
 def _labels(family_name: str, names: tuple[tuple[str, str], ...]) -> dict[str, str]:
     family, roles = FAMILIES[family_name], dict(names)
-    table = {}
+    table: dict[str, str] = {}
     for key, item in family.quantities.items():
         if item.owner and item.owner not in roles:
             continue

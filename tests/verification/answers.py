@@ -82,14 +82,19 @@ CUT_OFF = json.dumps(incline(derivation="The slope is 30 degrees and there is no
 CENTIMETERS = json.dumps(
     incline(
         transition__effect="The block accelerates down the incline at 490 cm/s^2",
-        state_1__new_variables={"acceleration_cm": {"value": 490, "unit": "cm/s^2"}, "acceleration": {"value": 490, "unit": "cm/s²"}},
+        state_1__new_variables={
+            "acceleration_cm": {"value": 490, "unit": "cm/s^2"},
+            "acceleration": {"value": 490, "unit": "cm/s²"},
+        },
         answer={"value": "490", "unit": "cm/s^2", "explanation": "The acceleration is 490 cm/s^2"},
     )
 )
 MISTAKEN_CENTIMETERS = json.dumps(incline(state_1__new_variables={"acceleration": {"value": 4.9, "unit": "cm/s²"}}))
 DOES_NOT_MOVE = json.dumps(friction())
 MOVES_AFTER_ALL = json.dumps(friction(transition__effect="The box slides to the right"))
-CONTRADICTION = json.dumps(incline(answer={"value": 9.8, "unit": "m/s²", "explanation": "The acceleration is 4.9 m/s²"}))
+CONTRADICTION = json.dumps(
+    incline(answer={"value": 9.8, "unit": "m/s²", "explanation": "The acceleration is 4.9 m/s²"})
+)
 WORDS_AND_SCIENCE = json.dumps(
     incline(
         transition__effect="The block accelerates down the incline at 4.9e0 meters per second squared",
@@ -125,7 +130,13 @@ ANSWERS = {
     "centimeters for meters": (MISTAKEN_CENTIMETERS, "ok", ("unit_scale",), ("state",), {"z_trans": "invalid"}),
     "does not move": (DOES_NOT_MOVE, "ok", (), None, {"z_trans": "valid", "z_ans": "valid"}),
     "slides after all": (MOVES_AFTER_ALL, "ok", ("transition",), ("state",), {"z_trans": "invalid"}),
-    "answer against the trace": (CONTRADICTION, "ok", ("faithfulness",), ("state",), {"z_ans": "invalid", "z_faith": "invalid"}),
+    "answer against the trace": (
+        CONTRADICTION,
+        "ok",
+        ("faithfulness",),
+        ("state",),
+        {"z_ans": "invalid", "z_faith": "invalid"},
+    ),
     "words and scientific": (WORDS_AND_SCIENCE, "ok", (), None, {"z_state": "valid", "z_trans": "valid"}),
     "friction with the push": (REVERSED_FRICTION, "ok", ("force",), ("transition",), {"z_state": "invalid"}),
     "friction left open": (OPEN_FRICTION, "ok", (), None, {"z_ans": "abstain"}),

@@ -86,7 +86,7 @@ FAMILY = Family(
         "motion",
         "Does the {body} start to move or stay at rest?",
         {
-            "starts to move": r"start(s|ing)? (to move|moving|sliding|to slide)|\bmov(es|ing)\b|\bslides?\b|accelerates|\byes\b",
+            "starts to move": r"start(s|ing)? (to move|moving|sliding|to slide)|\bmov(es?|ing)\b|\bslides?\b|accelerates|\byes\b",
             "stays at rest": r"stay(s|ing)? at rest|at rest|stationary|remains? (at rest|still|stationary)|stays? put|\bno\b",
         },
     ),
