@@ -107,6 +107,22 @@ def test_matched_variants_differ_in_their_pictures_alone(smoke):
         )
 
 
+def test_reversed_items_show_the_same_frames_backwards(smoke):
+    items = (
+        smoke.artifact("release").read("items").join(smoke.artifact("answers").read("answers").drop("task"), on="uid")
+    )
+    rows = {
+        uid: (steps, image_ids)
+        for uid, steps, image_ids in items.filter(pl.col("task") == "C").select("uid", "steps", "image_ids").iter_rows()
+    }
+    reversed_uids = [uid for uid in rows if ".rev." in uid]
+    assert reversed_uids
+    for uid in reversed_uids:
+        (back, back_ids), (forth, forth_ids) = rows[uid], rows[uid.replace(".rev.", ".orig.")]
+        assert back == forth[::-1] and forth == sorted(forth)
+        assert back_ids == forth_ids[::-1] if uid.endswith("split") else back_ids != forth_ids
+
+
 def test_the_exam_is_decidable(smoke):
     items = smoke.artifact("release").read("items")
     rows = items.join(smoke.artifact("answers").read("answers").drop("task"), on="uid").filter(
