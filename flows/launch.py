@@ -82,7 +82,7 @@ def build(
     from flows.placement import place
 
     if chains is None:
-        from flows.minigrid import CHAINS
+        from flows.chain import CHAINS
 
         chains = CHAINS
     reporter = reporter or Reporter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -57,6 +58,19 @@ def again(
         refresh=tuple(refresh),
         **{name: record[name] for name in fields},
     )
+
+
+def asked_again(request: Request) -> Request:
+    """`request`, with its judges' answers dropped so that they are asked again; only their shards are recomputed."""
+    from flows.launch import build
+
+    run, chain = build(request)
+    for stage, shards in run.plan(chain):
+        if stage.name == "inference":
+            _, inputs = next(iter(shards.values()))
+            _forget(run.store, {**run.record, "exam": inputs["release"].key}, request.judges)
+    refresh = [f"{stage}[{judge}]" for stage in BY_JUDGE for judge in request.judges]
+    return dataclasses.replace(request, refresh=(*refresh, "scoring"))
 
 
 def _forget(store: Store, record: dict[str, Any], judges: Iterable[str]) -> None:

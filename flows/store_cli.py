@@ -50,7 +50,7 @@ def verify(obj: Context) -> None:
 @click.pass_obj
 def gc(obj: Context, keep_runs: int | None) -> None:
     """Drop artifacts that no run uses, and what unfinished writes have left. --dry-run only lists them."""
-    from flows.gc import collect
+    from flows.collect import collect
     from storage import Store
 
     place = Store(obj.store)
