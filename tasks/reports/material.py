@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,28 +27,33 @@ def concat(table: str, artifacts: Mapping[str, Artifact]) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Material:
-    """`run` is the run's record. Artifacts are by shard name; `found` holds those that are whole, by stage."""
+    """`run` is the run's record. Artifacts are by shard name; `found` holds those that are whole, by stage; `lost` names
+    those that the record names and the store has no more, or not whole."""
 
     run: Mapping[str, Any]
     found: Mapping[str, Mapping[str, Artifact]]
+    lost: Sequence[str] = ()
 
     @classmethod
     def of(cls, store: Store, run: Mapping[str, Any]) -> Material:
         """The artifacts that the run's record names, and those that its exam was built from, as manifests name them."""
         found: dict[str, dict[str, Artifact]] = {}
+        lost: list[str] = []
         for name, key in sorted(run["artifacts"].items()):
             stage, _, shard = name.rstrip("]").partition("[")
             if stage in ("rollouts", "exams", *GENERATION):
                 continue  # found through the exam, the same way whether this run or an earlier one made it
             if artifact := store.find(stage, key):
                 found.setdefault(stage, {})[shard] = artifact
+            else:
+                lost.append(name)
         for shard, key in _inputs(found.get("release", {}).get("all"), "exams."):
             if exam := store.find("exams", key):
                 found.setdefault("exams", {})[shard] = exam
                 for stage in GENERATION:
                     if artifact := store.find(stage, exam.manifest["inputs"].get(stage, "")):
                         found.setdefault(stage, {})[shard] = artifact
-        return cls(run, found)
+        return cls(run, found, lost)
 
     def all(self, stage: str) -> Mapping[str, Artifact]:
         return self.found.get(stage, {})

@@ -28,6 +28,7 @@ def incomplete(material: Material) -> list[str]:
         if stage["state"] == "failed":
             mend = f" Go on with: {stage['mend']}" if stage.get("mend") else ""
             said.append(f"Stage {stage['name']} failed: {stage.get('error') or 'no reason recorded'}.{mend}")
+    said += [f"{name} is named by this run and is not whole in the store; rerun its stage." for name in material.lost]
     planned = len(material.items)
     status = material.responses.group_by("judge", "status").len()
     for judge in material.judges:

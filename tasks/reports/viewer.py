@@ -135,7 +135,7 @@ def payload(material: Material, pictures: Pictures) -> dict[str, Any]:
             "reference": strings.column(items["reference_group_id"]),
             "presentation": strings.column(pl.Series(presentation)),
             "companion": [number.get(uid, -1) if uid else -1 for uid in items["companion_of"]],
-            "pictures": [[place[image_id] for image_id in ids] for ids in items["image_ids"]],
+            "pictures": [[place[name] for name in ids if name in place] for ids in items["image_ids"]],
             "steps": items["steps"].to_list(),
             "options": items["options"].to_list(),
         },

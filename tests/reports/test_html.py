@@ -199,6 +199,13 @@ def test_what_is_missing_is_said(page: Page, finished: Run) -> None:
     assert "unseeded" in page.text and "asked for and not sent: seed" in page.text
 
 
+def test_an_artifact_that_is_gone_is_named(finished: Run, tmp_path: Path) -> None:
+    store, run = finished
+    artifacts = run["artifacts"] | {"parsing[yes-sayer]": "0" * 64}
+    page = Page(read(store, write_report(store, run | {"artifacts": artifacts, "id": "gone"})))
+    assert "parsing[yes-sayer] is named by this run and is not whole in the store" in page.text
+
+
 def test_a_complete_run_does_not_call_itself_incomplete(finished: Run) -> None:
     store, run = finished
     kept = {name: key for name, key in run["artifacts"].items() if "unfinished" not in name}

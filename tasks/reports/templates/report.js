@@ -306,6 +306,7 @@
         el("button", { onclick: close, title: "Escape" }, "× Report"), parts.previous, parts.where, parts.next,
         el("span", { class: "keys" }, "← → previous, next · Esc report")), controls),
       parts.list, parts.item, parts.side);
+    parts.item.focus({ preventScroll: true });
   }
 
   /** The entries of the list that are in sight. */
@@ -356,6 +357,7 @@
 
   function pictures(item) {
     const numbers = ITEMS.pictures[item];
+    if (!numbers.length) return el("p", { class: "note" }, "The pictures of this item are not in the store.");
     return el("div", { class: numbers.length > 1 ? "pictures several" : "pictures one" }, numbers.map((number, index) => {
       const [width, height, bytes, embedded] = DATA.pictures[number];
       const caption = numbers.length > 1 && el("figcaption", {}, `picture ${index + 1} of ${numbers.length}`);
