@@ -32,7 +32,7 @@ from tasks.scoring.bootstrap import Sums
 from tasks.scoring.intervals import rate_interval
 
 FOLDS = 5
-THUMB = 12  # pixels a side of the coarse view
+THUMB = 8  # pixels a side of the coarse view
 FEATURES = ("majority", "picture size", "picture count", "brightness", "prompt", "last picture")
 EXPLAINED = {"last picture": "the end of a trajectory may show its outcome; the judge `last-frame` measures the same"}
 

@@ -7,6 +7,7 @@ Connor's (1987, Biometrics 43:207); `power` is exact, summed over the number of 
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -31,14 +32,21 @@ def power(first: float, second: float, groups: int, correlation: float = 0.0, al
     if psi == 0:
         return 0.0
     share = (psi + d) / (2 * psi)
-    counts = np.arange(groups + 1)
-    chances = stats.binom.pmf(counts, groups, psi)
-    total = 0.0
-    for discordant in np.flatnonzero(chances > 1e-9):
-        only = np.arange(discordant + 1)
-        rejected = np.array([mcnemar(int(b), int(discordant - b))[0] <= alpha for b in only])
-        total += chances[discordant] * stats.binom.pmf(only, discordant, share)[rejected].sum()
-    return float(total)
+    chances = stats.binom.pmf(np.arange(groups + 1), groups, psi)
+    discordant = np.flatnonzero(chances > 1e-9)
+    most = np.array([_critical(int(count), alpha) for count in discordant])
+    rejected = stats.binom.cdf(most, discordant, share) + stats.binom.sf(discordant - most - 1, discordant, share)
+    return float(chances[discordant] @ np.minimum(rejected, 1.0))
+
+
+@functools.lru_cache(maxsize=100_000)
+def _critical(discordant: int, alpha: float) -> int:
+    """The largest smaller count of `discordant` pairs at which McNemar's test rejects; -1 where it never does."""
+    low, high = -1, discordant // 2
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if mcnemar(middle, discordant - middle)[0] <= alpha else (low, middle - 1)
+    return low
 
 
 def groups_needed(
