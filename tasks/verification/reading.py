@@ -106,6 +106,9 @@ class Stated(NamedTuple):
     raw: float
     unit: str
 
+    def __str__(self) -> str:
+        return f"{self.raw:g} {self.unit}".rstrip()
+
 
 def stated(value: float, decimals: int, spelled: str) -> Stated | None:
     """None where `spelled` is no unit."""

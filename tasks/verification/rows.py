@@ -9,7 +9,7 @@ import orjson
 
 from tasks.traces.units import to_canonical
 from tasks.verification.decode import Decoded
-from tasks.verification.verifier import ABSTAIN, INVALID, VALID, Gold, Verdict
+from tasks.verification.verdict import ABSTAIN, INVALID, VALID, Gold, Verdict
 
 NO_VERDICT = Verdict(INVALID, ABSTAIN, ABSTAIN, ABSTAIN, ABSTAIN, (), ())
 

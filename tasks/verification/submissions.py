@@ -15,7 +15,8 @@ from typing import Any
 from tasks.traces.families import FAMILIES
 from tasks.verification.decode import MAX_CHARS, Decoded, decode
 from tasks.verification.rows import NO_VERDICT, check_rows, verdict_row
-from tasks.verification.verifier import Gold, Verdict, verify
+from tasks.verification.verdict import Gold, Verdict
+from tasks.verification.verifier import verify
 
 RAW_FIELDS = ("raw", "response", "text", "output")
 

@@ -20,7 +20,7 @@ def test_published_traces():
         trace = json.loads(line)
         verdict = verify(trace)
         if verdict.labels:
-            invalid[trace["id"]] = [check.found for check in verdict.checks if check.status == "invalid"]
+            invalid[trace["id"]] = [str(check.found) for check in verdict.checks if check.status == "invalid"]
         abstained += "abstain" in (verdict.z_state, verdict.z_trans, verdict.z_ans)
     # ice above its melting point: a state that cannot exist
     assert {trace_id for trace_id, found in invalid.items() if not any("ice at" in text for text in found)} == set()
