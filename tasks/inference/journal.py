@@ -2,18 +2,20 @@
 
     STORE/journal/inference/<key>/000001-<random>.jsonl, 000002-<random>.jsonl, ...
 
-Every run opens a segment of its own. On a local folder a segment is one file that grows; each batch of rows is synced
-before anyone is told that they landed. On an object store, where nothing can grow, each batch is a small object. The
-batch is whatever came in while the last one was being written and a few milliseconds more, so that many answers at once
-cost few syncs.
+Every run opens a segment of its own. On a local folder a segment is one file that grows: a row is with the kernel before
+anyone is told that it landed, so that no `kill -9` can lose it, and a thread that rests only when there is nothing to do
+syncs the file, so that a power failure costs the last moments at most. On an object store, where nothing can grow, each
+batch of rows is a small object, and a row has landed when its object is there; a batch is whatever came in while the last
+one was being written.
 
-A row cut off by `kill -9` is the last of its segment and is not read: its request counts as one that was in flight.
+A row cut off in the middle is the last of its segment and is not read: its request counts as one that was in flight.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import io
 import math
@@ -31,7 +33,6 @@ from storage import Store, StoreError
 from storage.files import LocalFiles
 
 Row = dict[str, Any]
-GATHER_S = 0.005  # a row waits so long for others to be synced with it
 
 
 class Journal:
@@ -41,10 +42,13 @@ class Journal:
         self.store = store
         self.folder = f"journal/inference/{key}"
         self._file: io.FileIO | None = None
-        self._held: int | None = None
+        self._held: int | None = None  # the lock, on a local folder
         self._segment = 0
-        self._queue: asyncio.Queue[tuple[bytes, asyncio.Future[None]]] | None = None
+        self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
+        self._work = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._closing = False
+        self._broken: StoreError | None = None
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -71,21 +75,25 @@ class Journal:
             await self._lock(self.store.files.root / self.folder)
         names = self._segments()
         self._segment = int(names[-1][:6]) if names else 0
-        self._queue = asyncio.Queue()
-        self._task = asyncio.create_task(self._write_batches())
+        self._closing, self._broken = False, None
+        self._work = asyncio.Event()
+        self._task = asyncio.create_task(self._sync() if self._held is not None else self._upload())
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        """Everything that was appended is synced. StoreError where that fails."""
         assert self._task is not None
-        self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        self._closing = True
+        self._work.set()
+        await self._task
         if self._file is not None:
             self._file.close()
             self._file = None
         if self._held is not None:
             os.close(self._held)  # and with it the lock
             self._held = None
+        if self._broken is not None:
+            raise self._broken
 
     async def _lock(self, folder: Path) -> None:
         """Two processes never ask one judge the same questions at once. The lock dies with its holder."""
@@ -109,50 +117,73 @@ class Journal:
         os.pwrite(self._held, str(os.getpid()).encode(), 0)
 
     async def append(self, row: Row) -> None:
-        """Returns when `row` is durable. StoreError where it cannot be written; the journal takes nothing more then."""
-        assert self._queue is not None
+        """Returns when `row` has landed. StoreError where it cannot be written; the journal takes nothing more then."""
+        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+        if self._broken is not None:
+            raise self._broken
+        if self._held is not None:
+            self._write(line)
+            self._work.set()
+            return
         landed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._queue.put_nowait((orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE), landed))
+        self._waiting.append((line, landed))
+        self._work.set()
         await landed
 
-    async def _write_batches(self) -> None:
-        assert self._queue is not None
-        broken: Exception | None = None
-        while True:
-            batch = [await self._queue.get()]
-            await asyncio.sleep(GATHER_S)
-            while not self._queue.empty():
-                batch.append(self._queue.get_nowait())
-            if broken is None:
-                try:
-                    await asyncio.to_thread(self._write, b"".join(line for line, _ in batch))
-                except Exception as error:
-                    broken = error
-            for _, landed in batch:
-                if landed.cancelled():
-                    continue
-                if broken is None:
-                    landed.set_result(None)
-                else:
-                    landed.set_exception(broken)
-
-    def _write(self, data: bytes) -> None:
-        if not isinstance(self.store.files, LocalFiles):
-            self.store.write(f"{self.folder}/{self._next_name()}", data)
-            return
+    def _write(self, line: bytes) -> None:
+        """Hand a row to the kernel: microseconds, so that it needs no thread."""
+        assert isinstance(self.store.files, LocalFiles)
         try:
             if self._file is None:
                 folder = self.store.files.root / self.folder
                 self._file = open(folder / self._next_name(), "ab", buffering=0)  # noqa: SIM115
                 _sync_folder(folder)
-            if self._file.write(data) != len(data):
-                raise OSError(28, "No space left on device")
-            os.fsync(self._file.fileno())
+            if self._file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            raise StoreError(
-                f"cannot write {self.store.files.url(self.folder)}: {error.strerror or error}; what was received before "
-                f"is safe; make room or choose another place with --store, then run again"
-            ) from error
+            self._broken = self._full(error)
+            raise self._broken from error
+
+    async def _sync(self) -> None:
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            last = self._closing
+            if self._file is not None and self._broken is None:
+                try:
+                    await asyncio.to_thread(os.fsync, self._file.fileno())
+                except OSError as error:
+                    self._broken = self._full(error)
+            if last:
+                return
+
+    async def _upload(self) -> None:
+        while not self._closing or self._waiting:
+            await self._work.wait()
+            self._work.clear()
+            batch, self._waiting = self._waiting, []
+            if not batch:
+                continue
+            path = f"{self.folder}/{self._next_name()}"
+            try:
+                await asyncio.to_thread(self.store.write, path, b"".join(line for line, _ in batch))
+            except StoreError as error:
+                self._broken = error
+            if self._waiting or self._closing:
+                self._work.set()
+            for _, landed in batch:
+                if landed.done():
+                    continue
+                if self._broken is None:
+                    landed.set_result(None)
+                else:
+                    landed.set_exception(self._broken)
+
+    def _full(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"cannot write {self.store.files.url(self.folder)}: {error.strerror or error}; what was received before is "
+            f"safe; make room or choose another place with --store, then run again"
+        )
 
     def _next_name(self) -> str:
         """In the order of writing; the tail keeps two writers of an object store apart, where there is no lock."""
