@@ -26,21 +26,28 @@ from tasks.reports.material import Material
 
 TEMPLATES = Path(__file__).parent / "templates"
 GROUPS_SHOWN = 20
+SCREEN, PRINT = 100, 150  # dots per inch, so that all figures show their letters in one size
+NAMES = {"minigrid": "MiniGrid", "miniworld": "MiniWorld", "habitat": "Habitat"}
 
 
 def write_report(store: Store, run: Mapping[str, Any], picture_bytes: int = viewer.PICTURE_BYTES) -> str:
-    """Write the report of `run` (its record) and return its path in the store: `runs/<id>/report.html`.
+    """Write the report of `run` (its record) and return its path in the store: `runs/<id>/report.html`. The paper's tables
+    and figures are written beside it: `tables/<world>/table_2.md`, `figures/<world>/figure_3.png`, and so on.
 
     A run that is not complete gets a report that says what is missing. `picture_bytes` bounds the PNG bytes that are
     embedded. Raises StoreError where the report cannot be written.
     """
-    path = f"runs/{run['id']}/report.html"
-    store.write(path, b"".join(page(Material.of(store, run), picture_bytes)))
-    return path
+    folder = f"runs/{run['id']}"
+    material = Material.of(store, run)
+    files = _paper_files(material)
+    for name, content in files.items():
+        store.write(f"{folder}/{name}", content)
+    store.write(f"{folder}/report.html", b"".join(page(material, files, picture_bytes)))
+    return f"{folder}/report.html"
 
 
-def page(material: Material, picture_bytes: int = viewer.PICTURE_BYTES) -> Iterator[bytes]:
-    """The report in pieces."""
+def page(material: Material, files: Mapping[str, bytes], picture_bytes: int = viewer.PICTURE_BYTES) -> Iterator[bytes]:
+    """The report in pieces. `files` are the paper's tables and figures as `_paper_files` makes them."""
     pictures = viewer.choose_pictures(material, picture_bytes)
     script = (TEMPLATES / "report.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -62,6 +69,7 @@ def page(material: Material, picture_bytes: int = viewer.PICTURE_BYTES) -> Itera
             stages=sections.stages(material),
             sheet=_sheet(material),
             pictures=pictures,
+            paper=_paper(material, files),
             glossary=words.GLOSSARY,
             policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
             style=(TEMPLATES / "report.css").read_text("utf-8"),
@@ -89,6 +97,47 @@ def _pictures(material: Material, pictures: viewer.Pictures) -> Iterator[bytes]:
                 yield b'<script type="text/plain" id="p%d">%b</script>\n' % (number[image_id], text)
 
 
+def _paper_files(material: Material) -> dict[str, bytes]:
+    """The paper's tables and figures by their path in the run's folder; none where there are no numbers."""
+    if not len(material.metrics):
+        return {}
+    from tasks.reports.numbers import paper_files  # the drawing library takes a second to load
+
+    return paper_files(material.metrics, material.comparisons)
+
+
+def _paper(material: Material, files: Mapping[str, bytes]) -> list[dict[str, Any]]:
+    """For each world its tables, and its figures as data URLs."""
+    if not files:
+        return []
+    from tasks.reports.figures import CAPTIONS
+    from tasks.reports.tables import paper_tables
+
+    worlds = []
+    for world in sorted(material.metrics["world"].unique()):
+        drawn = {name: files[path] for name in CAPTIONS if (path := f"figures/{world}/{name}.png") in files}
+        figures = [
+            {
+                "title": name.replace("_", " ").capitalize(),
+                "caption": CAPTIONS[name],
+                "url": f"data:image/png;base64,{base64.b64encode(png).decode()}",
+                "width": round(int.from_bytes(png[16:20]) * SCREEN / PRINT),
+            }
+            for name, png in drawn.items()
+        ]
+        tables = [
+            {
+                "title": table.title,
+                "caption": table.caption,
+                "heads": [(name, kind.is_numeric()) for name, kind in table.frame.schema.items()],
+                "rows": table.shown(),
+            }
+            for table in paper_tables(material.metrics, material.comparisons, world)
+        ]
+        worlds.append({"world": NAMES.get(world, world), "figures": figures, "tables": tables})
+    return worlds
+
+
 def _sheet(material: Material) -> dict[str, Any] | None:
     """The contact sheet of some of the exam's groups, as a data URL."""
     used = material.answers["group_id"].unique().to_list()
@@ -101,8 +150,7 @@ def _sheet(material: Material) -> dict[str, Any] | None:
 
 def _world(material: Material) -> str:
     worlds = material.answers["world"].unique().sort().to_list() or [material.run.get("world", "")]
-    names = {"minigrid": "MiniGrid", "miniworld": "MiniWorld", "habitat": "Habitat"}
-    return ", ".join(names.get(world, world) for world in worlds)
+    return ", ".join(NAMES.get(world, world) for world in worlds)
 
 
 def _environment() -> jinja2.Environment:

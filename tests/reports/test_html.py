@@ -243,6 +243,17 @@ def test_metrics_are_all_there(page: Page, finished: Run) -> None:
     assert names == set(metrics["metric"])
 
 
+def test_the_tables_and_figures_of_the_paper_are_in_the_page_and_beside_it(page: Page, finished: Run) -> None:
+    store, run = finished
+    for title in ("Table 2: Task C", "Table 13: Reference-aided Task D", "Table 22: Paired", "Figure 3.", "Figure 13."):
+        assert title in page.text
+    folder = f"runs/{run['id']}"
+    png = store.files.read(f"{folder}/figures/minigrid/figure_3.png")
+    sources = [attributes.get("src") for tag, attributes in page.elements if tag == "img"]
+    assert f"data:image/png;base64,{base64.b64encode(png).decode()}" in sources
+    assert "yes-sayer" in read(store, f"{folder}/tables/minigrid/table_2.md")
+
+
 def test_a_group_that_a_gate_refused_is_shown_with_its_reason(finished: Run) -> None:
     store, run = finished
     material = Material.of(store, run)
