@@ -3,6 +3,7 @@ wrong moment, the conclusion against the answer (paper 2, appendix on the verifi
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -71,6 +72,7 @@ _EXCLUSIVE = {
 }
 
 
+@functools.lru_cache(maxsize=2048)
 def relation_type(text: str) -> str | None:
     """The kind of a relation, whatever the trace calls it; None where it is none of the known ones."""
     lowered = snake(text.strip().lower())
@@ -116,11 +118,15 @@ def near(one: float, other: float) -> bool:
     return abs(one - other) <= RELATIVE * max(abs(one), abs(other)) + 1e-12
 
 
-def position(text: str, name: str) -> int:
-    found = occurrences(text, (name,))
-    return found[0][0] if found else len(text) + 1
+def first_mentions(text: str, names: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Where a lower-case text first speaks of each name; behind its end where it does not."""
+    found = {name: (len(text) + 1, 0) for name in names}
+    for start, _, name in reversed(occurrences(text, found)):
+        found[name] = (start, 0)
+    return found
 
 
+@functools.lru_cache(maxsize=2048)
 def response_of(text: str) -> str | None:
     """increases, decreases or stays the same, with negation understood; None where the text says none or several."""
     if RESPONSES["stays the same"].search(text):

@@ -126,7 +126,7 @@ def quantity(value: Any, spelled: str | None = None) -> Stated | None:
     if isinstance(value, dict):
         inner = value.get("unit")
         return quantity(value.get("value"), inner if isinstance(inner, str) else spelled)
-    if isinstance(value, bool) or value is None:
+    if value is None or isinstance(value, bool):
         return None
     if isinstance(value, int | float):
         if not abs(value) < 1e300:
@@ -321,6 +321,9 @@ class Reader:
 
     def stated_outcomes(self, text: str) -> set[str]:
         """The outcomes that a text claims; a negated one counts as its only alternative."""
+        return set(_outcomes(self.family.name, text))
+
+    def read_outcomes(self, text: str) -> set[str]:
         found = set()
         for value, pattern in self.outcomes.items():
             for match in pattern.finditer(text):
@@ -381,9 +384,6 @@ def occurrences(text: str, names: Iterable[str]) -> list[tuple[int, int, str]]:
     return found
 
 
-_ENDING_WORDS = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|zero|eleven|twelve|\w+teen|\w+ty)\s", re.IGNORECASE
-)
 _EQUALS = frozenset("=≈:")
 _OPERATORS = frozenset("·⋅*×/√^+(")
 _OPERATOR_AFTER = re.compile(r"\s?[·⋅*×/√π^+²³(]|[α-ωa-zA-Z]")
@@ -391,11 +391,17 @@ _UNIT_PATTERN = re.compile(_UNIT)
 
 
 @functools.lru_cache(maxsize=4096)
+def _outcomes(family_name: str, text: str) -> frozenset[str]:
+    return frozenset(reader_of(family_name).read_outcomes(text))
+
+
+@functools.lru_cache(maxsize=4096)
 def _told(family_name: str, text: str, objects: tuple[str, ...]) -> list[Told]:
     reader = reader_of(family_name)
     found: list[Told] = []
     matches = [(match.start(), match.end(), match[1], match[2] or "") for match in QUANTITY.finditer(text)]
-    if _ENDING_WORDS.search(text):
+    lowered = text.lower()
+    if not _WORDS.keys().isdisjoint(lowered.split()):
         for match in _WORD_NUMBER.finditer(text):
             rest = _UNIT_PATTERN.match(text, match.end() + 1)
             if rest:
@@ -404,7 +410,7 @@ def _told(family_name: str, text: str, objects: tuple[str, ...]) -> list[Told]:
     if not matches:
         return found
     previous, owner = 0, ""
-    mentions = occurrences(text.lower(), objects)
+    mentions = occurrences(lowered, objects)
     for start, end, digits, spelled in matches:
         parsed = number(digits)
         if parsed is None:
@@ -441,3 +447,4 @@ def reader_of(family_name: str) -> Reader:
 def forget() -> None:
     """Drop the texts that were read, as a measurement of speed needs."""
     _told.cache_clear()
+    _outcomes.cache_clear()

@@ -13,7 +13,7 @@ from typing import Any
 from tasks.traces.families import Family, State
 from tasks.traces.record import snake
 from tasks.traces.units import from_canonical
-from tasks.verification.case import Case, as_dict, as_list, as_text, as_unit, as_word, near, position, same
+from tasks.verification.case import Case, as_dict, as_list, as_text, as_unit, as_word, first_mentions, near, same
 from tasks.verification.reading import Reader, Stated, Told, occurrences, quantity, reader_of
 from tasks.verification.verdict import CHECKS, Expected, Gold
 
@@ -58,7 +58,7 @@ class Reference(Case):
         roles: dict[str, str] = {}
         if self.question:
             text, order = self.question.lower(), self.reader.role_order
-            rank = {name: (position(text, name.lower()), 0) for name in free}
+            rank = first_mentions(text, free)
         else:  # the effect is told of the subject; what takes part is spoken of more often than what stands by
             text, subject = self.effect.lower(), self.family.subject
             order = [subject, *(role for role in self.reader.role_order if role != subject)]
@@ -66,7 +66,7 @@ class Reference(Case):
             told += [as_text(as_dict(force).get("target")) for force in as_list(self.s0.get("forces"))]
             counts = [name for _, _, name in occurrences(" ; ".join(told).lower(), free)]
             keys = " ; ".join(self.variables).replace("_", " ").lower()
-            rank = {name: (position(keys, name.lower()), -counts.count(name)) for name in free}
+            rank = {name: (at, -counts.count(name)) for name, (at, _) in first_mentions(keys, free).items()}
             for _, _, name in occurrences(text, free)[:1]:
                 if subject in ("a", "body") or subject == order[0]:
                     rank[name] = (-1, 0)
