@@ -68,7 +68,13 @@ def run(obj: Context, world: str, profile: str, judges: tuple[str, ...], seed: i
     """The whole chain: generate, infer, parse, score, report. The embedded judges sit the exam where none is named."""
     with _server(obj, how):
         request = _request(
-            obj, how, chain="audit", world=world, profile=_profile(profile), seed=seed, judges=judges or _embedded(world)
+            obj,
+            how,
+            chain="audit",
+            world=world,
+            profile=_profile(profile),
+            seed=seed,
+            judges=judges or _embedded(world),
         )
         record = _launch(obj, request, how)
         if record:
@@ -127,11 +133,15 @@ def infer(obj: Context, exam: str, judges: tuple[str, ...], **how: Any) -> None:
 @_computing
 @click.pass_obj
 def score(obj: Context, exam: str, judges: tuple[str, ...], seed: int | None, **how: Any) -> None:
-    """Parse and score what judges have answered to EXAM, and write a report. Asks nobody."""
+    """Parse and score what judges have answered to EXAM, and write a report. Asks nobody.
+
+    Without --judge all that have finished are scored. A judge that is named and has not finished is scored as far as it
+    has come; its numbers say how many items are pending.
+    """
     from flows.find import exam_given, responses_to
 
     given = exam_given(obj.store, exam)
-    given["inference"] = responses_to(obj.store, given["release"]["all"], judges)
+    given["inference"] = responses_to(obj.store, given["release"]["all"], judges, obj.config)
     with _server(obj, how):
         request = _request(obj, how, chain="score", seed=seed, given=given)
         record = _launch(obj, request, how)
@@ -247,7 +257,23 @@ def _launch(obj: Context, request: Request, how: dict[str, Any]) -> dict[str, An
     progress = TerminalProgress() if sys.stderr.isatty() else PlainProgress()
     with progress:
         how["wait"]()
-        return launch(request, prefect=not how["no_prefect"], reporter=progress)
+        try:
+            return launch(request, prefect=not how["no_prefect"], reporter=progress)
+        except Exception:
+            _hint(obj)
+            raise
+
+
+def _hint(obj: Context) -> None:
+    """Where a run that failed is, and what would mend it."""
+    from flows.launch import say
+    from storage import Store
+
+    store = Store(obj.store)
+    runs = store.runs()
+    record = store.read_run(runs[-1]) if runs else None
+    if record and record["process"]["pid"] == os.getpid() and record["mend"]:
+        say(f"run {record['id']}: {record['state']}; `worldaudit show` tells more. To mend it: {record['mend']}")
 
 
 def _print_run(obj: Context, record: dict[str, Any]) -> None:

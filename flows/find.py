@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from flows.run import Run
 from storage import Store
 from tasks.errors import BadInput
-from tasks.stage import Shards, Stage, lookup
+from tasks.stage import Ref, Runner, Shards, Stage, lookup
+
+if TYPE_CHECKING:
+    from tasks.config import Configuration
 
 Given = dict[str, dict[str, str]]
 
@@ -53,22 +56,47 @@ def exam_given(location: str, exam: str) -> Given:
     return {"release": {"all": matches[0]}, "answers": {"all": newest_answers}}
 
 
-def responses_to(location: str, release: str, judges: Iterable[str] = ()) -> dict[str, str]:
-    """judge -> key of its newest responses to a release. BadInput where a judge has none."""
-    found: dict[str, tuple[str, str]] = {}
-    for key, manifest in manifests(Store(location), "inference").items():
+def responses_to(
+    location: str, release: str, judges: Iterable[str] = (), configuration: Configuration | None = None
+) -> dict[str, str]:
+    """judge -> key of its responses to a release: the newest finished ones. BadInput where a judge has none.
+
+    A judge that is named and has not finished is taken as far as it has come, the rest `pending`, so that numbers of an
+    unfinished judge say so.
+    """
+    store = Store(location)
+    found: dict[str, tuple[bool, str, str]] = {}
+    for key, manifest in manifests(store, "inference").items():
         if manifest["inputs"].get("release") == release:
-            name = manifest["config"]["judge"]
-            found[name] = max(found.get(name, ("", "")), (manifest["ended"], key))
+            name, finished = manifest["config"]["judge"], "snapshot" not in manifest["config"]
+            found[name] = max(found.get(name, (False, "", "")), (finished, manifest["ended"], key))
     wanted = list(judges) or sorted(found)
-    missing = [name for name in wanted if name not in found]
+    keys = {name: found[name][2] for name in wanted if name in found and (found[name][0] or not judges)}
+    for name in wanted:
+        if name not in keys and (so_far := _so_far(store, release, name, configuration)):
+            keys[name] = so_far
+    missing = [name for name in wanted if name not in keys]
     if missing or not wanted:
         who = ", ".join(missing) or "no judge"
         raise BadInput(
-            f"{who} has finished exam {release[:12]}; `worldaudit infer {release[:12]} --judge NAME` asks one, "
-            "import-responses brings answers from elsewhere"
+            f"{who} has answered nothing of exam {release[:12]}; `worldaudit infer {release[:12]} --judge NAME` asks "
+            "one, import-responses brings answers from elsewhere"
         )
-    return {name: found[name][1] for name in wanted}
+    return {name: keys[name] for name in wanted}
+
+
+def _so_far(store: Store, release: str, judge: str, configuration: Configuration | None) -> str | None:
+    """The key of what an unfinished judge has answered; None where it has answered nothing."""
+    from tasks.config import Configuration
+    from tasks.inference import INFERENCE, journal_state, parse_judge, resolve, stage_config
+
+    tables = (configuration or Configuration()).judges
+    spec = resolve([judge], {name: parse_judge(name, table) for name, table in tables.items()})[judge]
+    config = stage_config(judge, spec, journal_state(store, release, spec))
+    inputs = {"release": Ref("release", release)}
+    ref = Runner(store.location, processes=0).one(INFERENCE, config, inputs, shard=judge)
+    answered = ~pl.col("status").is_in(["pending", "api_error"])
+    return ref.key if len(store.get(ref.stage, ref.key).read("responses").filter(answered)) else None
 
 
 def counts_by_task(store: Store, answers: str) -> dict[str, int]:

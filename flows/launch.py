@@ -70,6 +70,13 @@ def configs(request: Request, configuration: Configuration) -> Configs:
     return made
 
 
+def named_server() -> bool:
+    """Whether the Prefect server, if any, is one that somebody runs, with deployments and workers."""
+    from flows.server import configured_server
+
+    return configured_server() is not None and "WORLDAUDIT_OWN_SERVER" not in os.environ
+
+
 def _parsing(spec: Mapping[str, Any]) -> Config:
     tags = spec.get("reasoning_tags")
     return {} if tags is None else {"think_tags": list(tags)}
@@ -89,6 +96,11 @@ def build(
     configuration = parse(request.configuration, "configuration")
     settings = configuration.run
     processes = os.cpu_count() or 1 if settings.processes is None else settings.processes
+    if settings.placement and request.chain != "score" and not named_server():
+        raise BadInput(
+            f"[run.placement] sends {', '.join(settings.placement)} to deployments of a Prefect server: name it with "
+            "PREFECT_API_URL (docs/operator.md), or take the placement out"
+        )
     runner = Runner(
         Store(request.store).location,
         processes=processes,

@@ -71,6 +71,7 @@ def run_elsewhere(
     """Run `deployment` over `shards` until it ends; what went wrong, or None."""
     from prefect.client.orchestration import get_client
     from prefect.deployments import run_deployment
+    from prefect.exceptions import ObjectNotFound
     from prefect.states import Crashed
 
     parameters = {
@@ -83,7 +84,10 @@ def run_elsewhere(
         "refresh": refreshed,
     }
     for _ in range(ATTEMPTS):
-        flow_run: Any = run_deployment(name=deployment, parameters=parameters, timeout=0, as_subflow=True)
+        try:
+            flow_run: Any = run_deployment(name=deployment, parameters=parameters, timeout=0, as_subflow=True)
+        except ObjectNotFound:
+            return StageFailed(f"the Prefect server has no deployment {deployment!r}: make -C deployments deploy")
         with get_client(sync_client=True) as client:
             last_sign, seen = time.monotonic(), None
             while not (flow_run.state and flow_run.state.is_final()):

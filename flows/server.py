@@ -42,6 +42,7 @@ OWN_CLIENT = {
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
     "PREFECT_API_REQUEST_TIMEOUT": str(STARTUP_SECONDS),  # the first requests wait for the server to come up
     "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",  # never a second server behind our back
+    "WORLDAUDIT_OWN_SERVER": "1",  # a server without deployments
 }
 OWN_SERVER = {
     "DO_NOT_TRACK": "1",

@@ -337,3 +337,48 @@ def test_with_prefect_the_same_keys_and_a_quiet_terminal(store: Path, tmp_path: 
     assert computed(record) == ["scoring[all]"]
     assert len(done.err.splitlines()) == 10, done.err  # a line a stage
     assert not (tmp_path / ".prefect").exists()
+
+
+def test_numbers_of_a_judge_that_was_stopped_say_so(store: Path, tmp_path: Path) -> None:
+    """OC1: metrics alone of an unfinished judge are over the planned items, with the rest pending."""
+    config = tmp_path / "audit.toml"
+    config.write_text(
+        '[judges.stops]\napi = "python"\nentry_point = "tests.flows.test_cli:StopsAfterTwenty"\n'
+        "limits = { breaker = 2 }\n"
+    )
+    arguments = ["--judge", "stops", "--config", str(config), "--store", str(store), "--processes", "0"]
+    stopped = worldaudit("infer", "latest", *arguments)
+    assert stopped.code == 1, stopped
+    assert "To mend it: " in stopped.err
+    exam = Store(store).read_run("latest")["exam"]
+    scored = worldaudit("score", exam, *arguments, "--json")
+    assert scored.code == 0, scored.err
+    record = Store(store).read_run("latest")
+    rows = Store(store).get("scoring", artifact_of(record, "scoring")["all"]).read("metrics")
+    shares = rows.filter((rows["metric"] == "share_pending") & (rows["slice"] == "all"))
+    assert shares["value"].max() > 0.5
+    planned = Store(store).get("release", exam).manifest["rows"]["items"]
+    responses = Store(store).get("inference", artifact_of(record, "inference")["stops"]).read("responses")
+    assert len(responses) == planned
+    assert responses.filter(responses["status"] == "ok").height == 20
+
+
+class StopsAfterTwenty:
+    """A judge that answers twenty questions and then fails."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def answer(self, message: object) -> str:
+        self.asked += 1
+        if self.asked > 20:
+            raise RuntimeError("out of order")
+        return "A"
+
+
+def test_placement_without_a_server_is_bad_input(store: Path, tmp_path: Path) -> None:
+    config = tmp_path / "audit.toml"
+    config.write_text('[run.placement]\ninference = "shards/inference"\n')
+    done = worldaudit(*RUN, "--config", str(config), "--store", str(store), PREFECT_HOME=str(tmp_path))
+    assert done.code == 2, done
+    assert "PREFECT_API_URL" in done.err

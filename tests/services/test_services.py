@@ -28,7 +28,7 @@ TINY = ROOT / "tests" / "flows" / "tiny.toml"
 SECONDS_AN_ITEM = 0.25
 
 
-def wait_for(what: str, check: Callable[[], object], seconds: float = 240) -> None:
+def wait_for(what: str, check: Callable[[], object], seconds: float = 480) -> None:
     deadline = time.monotonic() + seconds
     while not check():
         assert time.monotonic() < deadline, f"{what} did not happen within {seconds} s"
@@ -38,6 +38,19 @@ def wait_for(what: str, check: Callable[[], object], seconds: float = 240) -> No
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
+
+
+def descendants(pid: int) -> list[int]:
+    """Processes that `pid` has started, and theirs."""
+    parents: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            parents.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    found = list(parents.get(pid, []))
+    for child in found:
+        found += parents.get(child, [])
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +129,7 @@ class Site:
         return False
 
     def start(self, name: str, *arguments: str) -> None:
-        """`prefect ...`, in a process group of its own, so that it dies with its children as on a machine that dies."""
+        """`prefect ...`, in a session of its own, so that it gets no signal that is meant for the tests."""
         log = open(self.folder / f"{name}.log", "ab")  # noqa: SIM115
         command = [sys.executable, "-m", "prefect", *arguments]
         self.processes[name] = subprocess.Popen(
@@ -128,9 +141,11 @@ class Site:
         self.start(pool, "worker", "start", "--pool", pool, "--type", "process", "--name", f"{pool}-worker")
 
     def kill(self, name: str) -> None:
+        """`kill -9` of a process and of all that it has started: flow runs are processes of their own."""
         process = self.processes.pop(name)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        for pid in [process.pid, *descendants(process.pid)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         process.wait()
 
     def prefect(self, *arguments: str) -> str:
@@ -173,7 +188,7 @@ def test_a_run_across_three_pools_survives_a_killed_worker(site: Site) -> None:
     site.worker("inference")
 
     store = Store(site.store)
-    wait_for("the end of the run", lambda: store.read_run("latest")["state"] != "running", 300)
+    wait_for("the end of the run", lambda: store.read_run("latest")["state"] != "running", 480)
     record = store.read_run("latest")
     assert record["state"] == "complete", site.logs()
     assert set(computed(record)) >= {"rendering[keycorridor]", "inference[slow]", "inference[always-fail]"}
