@@ -73,16 +73,16 @@ class _Model:
             design[:, level, level] = 1.0
         design[:, :, -1] = NODES[:, None]
         self.flat = design.reshape(-1, self.size)
+        self.scale = np.array([INTERCEPT_SCALE, *[EFFECT_SCALE] * (self.levels - 1)])
 
     def _prior(self, theta: Array) -> tuple[float, Array, Array]:
-        scale = np.full(self.size - 1, EFFECT_SCALE)
-        scale[0] = INTERCEPT_SCALE
         b, s = theta[:-1], theta[-1]
-        square = scale**2 + b**2
-        value = -np.log1p((b / scale) ** 2).sum() - 0.5 * (s / SPREAD_SCALE) ** 2
-        gradient = np.append(-2 * b / square, -s / SPREAD_SCALE**2)
-        curvature = np.append(-2 * (scale**2 - b**2) / square**2, -1 / SPREAD_SCALE**2)
-        return float(value), gradient, np.diag(curvature)
+        square = self.scale**2 + b**2
+        gradient, curvature = np.empty(self.size), np.zeros((self.size, self.size))
+        gradient[:-1], gradient[-1] = -2 * b / square, -s / SPREAD_SCALE**2
+        curvature.flat[:: self.size + 1] = [*(-2 * (self.scale**2 - b**2) / square**2), -1 / SPREAD_SCALE**2]
+        value = -np.log(square / self.scale**2).sum() - 0.5 * (s / SPREAD_SCALE) ** 2
+        return float(value), gradient, curvature
 
     def __call__(self, theta: Array) -> tuple[float, Array, Array]:
         eta = (self.flat @ theta).reshape(len(NODES), self.levels)
@@ -112,13 +112,12 @@ class _Model:
         """The maximum over the `free` coordinates, by damped Newton steps."""
         theta = theta.copy()
         value, gradient, hessian = self(theta)
+        block = np.ix_(free, free)
         for _ in range(100):
             slope = gradient[free]
             if np.abs(slope).max(initial=0.0) < 1e-3:
                 break
-            eigen, basis = np.linalg.eigh(-hessian[np.ix_(free, free)])
-            step = basis @ ((basis.T @ slope) / np.maximum(np.abs(eigen), 1e-3))
-            step *= min(1.0, 3.0 / np.abs(step).max())
+            step = _ascent(-hessian[block], slope)
             for _ in range(30):
                 candidate = theta.copy()
                 candidate[free] += step
@@ -133,6 +132,17 @@ class _Model:
             if gained < 1e-7:
                 break
         return value, theta
+
+
+def _ascent(curvature: Array, slope: Array) -> Array:
+    """A Newton step of at most 3 a coordinate that goes uphill even where the curvature is not positive."""
+    try:
+        np.linalg.cholesky(curvature)
+        step = np.linalg.solve(curvature, slope)
+    except np.linalg.LinAlgError:
+        eigen, basis = np.linalg.eigh(curvature)
+        step = basis @ ((basis.T @ slope) / np.maximum(np.abs(eigen), 1e-3))
+    return step * min(1.0, 3.0 / np.abs(step).max())
 
 
 def _profile(model: _Model, best: float, mode: Array, index: int, drop: float, sign: int) -> float:

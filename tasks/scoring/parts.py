@@ -221,7 +221,8 @@ def summarize(parts: pl.DataFrame, resamples: int = RESAMPLES, seed: int = 0) ->
                 bounds[:, chosen] = made
         value, total = sums.value(), den.sum(0)
         n_groups = (den > 0).sum(0)
-        n_envs = [len(set(groups["env"].to_numpy()[den[:, index] > 0])) for index in range(len(columns))]
+        codes = groups["env"].rank("dense").to_numpy().astype(np.int64) - 1
+        n_envs = (Sums(den, den).by(codes).den > 0).sum(0)
         best_value = np.where(has_bounds & (planned.sum(0) > 0), best.sum(0) / np.where(total > 0, total, 1), np.nan)
         for index, (judge, representation, metric, protocol) in enumerate(columns.select(COLUMN).iter_rows()):
             one_group = n_groups[index] == 1
@@ -237,7 +238,7 @@ def summarize(parts: pl.DataFrame, resamples: int = RESAMPLES, seed: int = 0) ->
                 "n_planned": int(planned[:, index].sum()),
                 "n_ok": int(ok[:, index].sum()),
                 "n_groups": int(n_groups[index]),
-                "n_envs": n_envs[index],
+                "n_envs": int(n_envs[index]),
                 "ci_low": None if one_group else _number(low[index]),
                 "ci_high": None if one_group else _number(high[index]),
                 "ci_method": None if one_group else method[index] or None,
