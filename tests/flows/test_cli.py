@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import json
 import os
@@ -382,3 +383,31 @@ def test_placement_without_a_server_is_bad_input(store: Path, tmp_path: Path) ->
     done = worldaudit(*RUN, "--config", str(config), "--store", str(store), PREFECT_HOME=str(tmp_path))
     assert done.code == 2, done
     assert "PREFECT_API_URL" in done.err
+
+
+def test_a_refresh_asks_its_judges_again_and_nobody_else(store: Path, tmp_path: Path) -> None:
+    from flows.launch import execute
+    from flows.rerun import asked_again
+    from flows.run import Request
+
+    config = {"run": {"processes": 0}, "judges": {"counts": {"api": "python", "entry_point": f"{__name__}:Counts"}}}
+    request = Request(
+        store=str(store), command="refresh", profile=TINY, judges=("counts", "coin"), configuration=config
+    )
+    with mock.patch.dict(os.environ, {"COUNTS_LOG": str(tmp_path / "log")}):
+        execute(request)
+        asked = len((tmp_path / "log").read_text())
+        execute(request)
+        assert len((tmp_path / "log").read_text()) == asked  # found in the store
+        record = execute(asked_again(dataclasses.replace(request, judges=("counts",))))
+        assert len((tmp_path / "log").read_text()) == 2 * asked
+    assert computed(record) == ["inference[counts]", "parsing[counts]", "scoring[all]"]
+
+
+class Counts:
+    """A judge that leaves a mark for each question."""
+
+    def answer(self, message: object) -> str:
+        with open(os.environ["COUNTS_LOG"], "a") as log:
+            log.write(".")
+        return "A"
