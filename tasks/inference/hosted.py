@@ -55,7 +55,8 @@ class HostedBackend:
         self.provider = provider_of(spec)
         self._key = spec.api_key()
         self._url = self.provider.url(self.base, spec.model)
-        self._host = urllib.parse.urlsplit(self.base).netloc
+        # A server of one's own has another port every time, and is the same server all the same.
+        self._host = "vllm serve" if spec.serve else urllib.parse.urlsplit(self.base).netloc
         self._version = ""
         self._pace = Pace(spec.limits.requests_per_minute, spec.limits.tokens_per_minute)
         self._random = random.Random()

@@ -44,6 +44,7 @@ FLAGS = ["--enforce-eager", "--max-num-seqs", "32", "--kv-cache-memory-bytes", "
 # A random model would otherwise write blanks until its budget is gone.
 FLAGS += ["--structured-outputs-config", '{"backend": "xgrammar", "disable_any_whitespace": true}']
 ITEMS_A_TASK = 8
+PROMPTS = ROOT / "tasks" / "exams" / "prompts" / "minigrid-v1.toml"
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,7 @@ def model(tmp_path_factory) -> str:
         pytest.skip("the CPU build of vLLM needs python3.11")
     subprocess.run([str(HERE / "make_environment"), str(FOLDER)], check=True)
     folder = tmp_path_factory.mktemp("model") / "tiny"
-    make = [str(FOLDER / "bin" / "python"), str(HERE / "tiny_model.py"), str(folder)]
+    make = [str(FOLDER / "bin" / "python"), str(HERE / "tiny_model.py"), str(folder), str(PROMPTS)]
     subprocess.run(make, env=os.environ | ENVIRONMENT, check=True, capture_output=True)
     return str(folder)
 

@@ -1,7 +1,8 @@
-"""Makes a tiny vision-language model of random weights: `python tiny_model.py FOLDER` (in vLLM's own environment).
+"""Makes a tiny vision-language model of random weights: `python tiny_model.py FOLDER TEXT` (in vLLM's own environment).
 
 Qwen2.5-VL's architecture with two layers: its answers mean nothing, but they depend on the words, on the pixels and on
-the order of the pictures, which is what a test of a client needs. Nothing is downloaded.
+the order of the pictures, which is what a test of a client needs. Its tokenizer is trained on the file TEXT, so that prompts
+like those are few tokens. Nothing is downloaded.
 """
 
 import json
@@ -35,16 +36,16 @@ TEMPLATE = (
 )
 
 
-def make(folder: Path, seed: int = 0) -> None:
+def make(folder: Path, text: Path, seed: int = 0) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
-        vocab_size=480, initial_alphabet=alphabet, special_tokens=SPECIAL, show_progress=False
+        vocab_size=2000, initial_alphabet=alphabet, special_tokens=SPECIAL, show_progress=False
     )
-    tokenizer.train_from_iterator([WORDS] * 20, trainer)
+    tokenizer.train_from_iterator([WORDS, text.read_text()] * 20, trainer)
     ids = {token: tokenizer.token_to_id(token) for token in SPECIAL}
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|endoftext|>")
     fast.save_pretrained(folder)
@@ -108,4 +109,4 @@ def make(folder: Path, seed: int = 0) -> None:
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]))
+    make(Path(sys.argv[1]), Path(sys.argv[2]))
