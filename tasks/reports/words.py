@@ -89,7 +89,7 @@ def seat(task: str, representation: str | None) -> str:
 
 
 def described(findings: pl.DataFrame) -> str:
-    """A judge in a sentence, from its rows of `findings`."""
+    """A judge in a sentence, from its rows of `findings`. Where a mode shows is named unless it shows everywhere."""
     if not len(findings):
         return "Nothing can be said of it: it has no scores."
     places: dict[str, list[str]] = {}
@@ -110,11 +110,9 @@ def described(findings: pl.DataFrame) -> str:
     if not told:
         return ("Shows none of the failure modes that could be decided." if rest else "Shows no failure mode.") + rest
     asked = dict(findings.group_by("finding").len().iter_rows())
-    where = {
-        name: "" if asked[name] == 1 else "everywhere" if len(seats) == asked[name] else ", ".join(seats)
-        for name, seats in places.items()
-    }
-    parts = [f"{PHRASES[name]} ({where[name]})" if where[name] else PHRASES[name] for name in told]
+    parts = [
+        PHRASES[name] + ("" if len(places[name]) == asked[name] else f" ({', '.join(places[name])})") for name in told
+    ]
     sentence = "; ".join(parts)
     return sentence[0].upper() + sentence[1:] + "." + rest
 

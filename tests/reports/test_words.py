@@ -26,7 +26,7 @@ def test_a_degenerate_judge_is_described_by_that_alone() -> None:
             ("C", "composite", "causal_misgrounding", "present"),
         )
     )
-    assert said == "Accepts almost everything (everywhere)."
+    assert said == "Accepts almost everything."
 
 
 def test_where_a_mode_shows_is_named_when_it_is_not_everywhere() -> None:

@@ -342,7 +342,7 @@
     const gold = text(ITEMS.gold[item]);
     const facts = [text(ITEMS.env[item]), text(ITEMS.variant[item]), text(ITEMS.condition[item]), text(ITEMS.presentation[item]), text(ITEMS.representation[item])];
     parts.item.replaceChildren(
-      el("h2", {}, ITEMS.uid[item]),
+      el("h2", {}, ITEMS.uid[item].split(".").map((part, index) => [index ? "." : null, index ? el("wbr") : null, part])),
       el("p", { class: "facts" }, `Task ${text(ITEMS.task[item])} · `, facts.filter(Boolean).join(" · "),
         ITEMS.steps[item]?.length ? ` · steps ${ITEMS.steps[item].join(", ")}` : "",
         text(ITEMS.reference[item]) ? ` · reference ${text(ITEMS.reference[item])}` : ""),
