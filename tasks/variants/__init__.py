@@ -6,25 +6,28 @@ last that is needed are left out.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from storage.store import ArtifactWriter
 from tasks.errors import StageFailed
 from tasks.stage import Config, Inputs, Stage
-from tasks.trajectories import groups, trajectory_row
+from tasks.trajectories import Group, groups, trajectory_row
+from tasks.variants.balance import balanced_order
 from tasks.worlds import environment
-from tasks.worlds.base import Rejected
+from tasks.worlds.base import Environment, Rejected
 
 
 def vary(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     """`groups`, `trajectories` (Full) -> `groups`, `trajectories` (Full, NoCue, CF).
 
-    Configuration: world, env, env_id, groups (how many to make). Raises StageFailed where fewer can be made.
+    Configuration: world, env, env_id, groups (how many to make), and balance (true: one of each third of difficulty in
+    turn, rather than by number). Raises StageFailed where fewer can be made.
     """
     world = environment(config["world"], config["env"], config["env_id"])
     rejected: dict[str, str] = {}
     made: list[str] = []
-    for group in groups(inputs["rollouts"], world):
+    for group in _candidates(inputs, config, world):
         if len(made) == config["groups"]:
             break
         full = group.traces["full"]
@@ -44,11 +47,21 @@ def vary(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
             "ask for fewer groups or another configuration"
         )
     heads = inputs["rollouts"].arrow("groups").to_pylist()
-    tried = next(place for place, row in enumerate(heads, 1) if row["group_id"] == made[-1])
-    for row in heads[:tried]:
+    tried = set(made) | set(rejected)
+    last = max(place for place, row in enumerate(heads) if row["group_id"] in tried)
+    for row in heads[: last + 1]:
         if row["group_id"] in rejected:
             row |= {"accepted": False, "reject_reason": rejected[row["group_id"]]}
-    writer.add("groups", heads[:tried])
+    writer.add("groups", [row for row in heads[: last + 1] if row["group_id"] in tried or row["accepted"] is False])
+
+
+def _candidates(inputs: Inputs, config: Config, world: Environment) -> Iterable[Group]:
+    by_number = groups(inputs["rollouts"], world)
+    if not config.get("balance"):
+        return by_number
+    order = balanced_order(inputs["rollouts"].read("trajectories"))
+    by_id = {group.group_id: group for group in by_number}
+    return [by_id[group_id] for group_id in order]
 
 
 VARIANTS = Stage("variants", 2, vary)

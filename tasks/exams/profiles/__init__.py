@@ -85,6 +85,7 @@ class Shard(_Strict):
 class Profile(_Strict):
     world: str
     prompts: str
+    balance: bool = False  # groups in equal parts from each third of the planner's difficulty
     shards: dict[str, Shard]
 
     def rollouts(self, shard: str, seed: int) -> dict[str, Any]:
@@ -95,7 +96,8 @@ class Profile(_Strict):
 
     def variants(self, shard: str) -> dict[str, Any]:
         """Configuration of the shard's `variants`."""
-        return self.place(shard) | {"groups": self.shards[shard].groups}
+        balance = {"balance": True} if self.balance else {}
+        return self.place(shard) | {"groups": self.shards[shard].groups} | balance
 
     def place(self, shard: str) -> dict[str, Any]:
         """Configuration of the shard's `rendering` and `gates`."""
