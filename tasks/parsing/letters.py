@@ -1,4 +1,4 @@
-"""The letter of an answer to Task A (paper 1, Appendix F.4; user-reports PA1).
+"""The letter of an answer to Task A (paper 1, Appendix F.4).
 
 strict      the whole answer is the letter
 robust      a labeled answer, or a bare letter that leads or ends the answer; conflicts give none

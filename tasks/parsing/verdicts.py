@@ -1,4 +1,4 @@
-"""Success or failure out of an answer to Task C or D (paper 1, Appendix F.4; user-reports PA1, PA2, PA4, PA8, PA9).
+"""Success or failure out of an answer to Task C or D (paper 1, Appendix F.4).
 
 strict      the whole answer is the verdict
 robust      a labeled verdict line, or a bare verdict that leads or ends the answer; negation understood; a conflict,

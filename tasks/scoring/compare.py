@@ -11,10 +11,8 @@ import polars as pl
 
 from tasks.errors import BadInput
 from tasks.scoring.bootstrap import RESAMPLES
-from tasks.scoring.comparisons import adjusted, differences, headline_parts
+from tasks.scoring.comparisons import MAX_GAP, adjusted, differences, headline_parts
 from tasks.scoring.metrics import tasks_of
-
-MAX_GAP = 0.10  # a comparison is not meaningful where the two are read this much more or less often
 
 
 @dataclass(frozen=True)
@@ -72,14 +70,10 @@ def compare(
     read = {}
     for world, task, some in tasks_of(pl.concat([one, two])):
         parts = headline_parts(task, some)
-        rows += differences(parts, [("second", "first")], "compare", resamples, seed)
+        rows += differences(parts, [("second", "first")], "compare", resamples, seed, max_gap)
         shares = dict(some.group_by("judge").agg(pl.col("ok").mean()).iter_rows())
         read[f"{world} {task}"] = (shares["first"], shares["second"])
     named = [{**row, "family": "compare", "judge": names[1], "against": names[0]} for row in rows]
-    for row in named:
-        gap = abs(read[f"{row['world']} {row['task']}"][0] - read[f"{row['world']} {row['task']}"][1])
-        if gap > max_gap and not row["reason"]:
-            row["reason"] = f"not comparable: the shares of answers that were read differ by {gap:.2f}"
     changed = (
         one.select("uid", "task", "gold", first="value", first_right="right", first_status="status")
         .join(two.select("uid", second="value", second_right="right", second_status="status"), on="uid")

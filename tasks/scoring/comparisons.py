@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tasks.scoring.bootstrap import RESAMPLES, Sums, percentile_interval, resample
+from tasks.scoring.bootstrap import RESAMPLES, Sums, percentile_interval, ratio, resample
 from tasks.scoring.exchange import twins
 from tasks.scoring.graded import BINARY_TASKS
 from tasks.scoring.intervals import difference_interval
@@ -39,6 +39,7 @@ HEADLINE = (
         "E_Acc",
     ),
 )
+MAX_GAP = 0.10  # two judges are not compared where one is read this much more often
 TABLE_3 = ("JAcc_neu", "p_active", "IDR_raw", "IDR_cond")
 
 
@@ -69,14 +70,21 @@ def headline_parts(task: str, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def differences(
-    parts: pl.DataFrame, couples: Sequence[tuple[str, str]], family: str, resamples: int = RESAMPLES, seed: int = 0
+    parts: pl.DataFrame,
+    couples: Sequence[tuple[str, str]],
+    family: str,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    max_gap: float = MAX_GAP,
 ) -> list[dict[str, Any]]:
     """Every metric of `parts` (one world and task) for each couple of judges.
 
     All judges are resampled on the same draws of groups. Where both metrics count every group once, the interval is
-    `adjusted` and the test McNemar's over groups; else the interval is the bootstrap's and there is no test.
+    `adjusted` and the test McNemar's over groups; else the interval is the bootstrap's and there is no test. A row whose
+    `reason` begins "not comparable" has its numbers, for the record, and supports no conclusion.
     """
-    groups, columns, (num, den) = dense(parts, ("num", "den"))
+    groups, columns, (num, den, planned, ok) = dense(parts, ("num", "den", "planned", "ok"))
+    share_read = ratio(ok.sum(0), planned.sum(0))
     place = {key: index for index, key in enumerate(columns.select("judge", "representation", "metric").iter_rows())}
     measured = columns.select("representation", "metric").unique(maintain_order=True).rows()
     found = [
@@ -114,6 +122,8 @@ def differences(
         if np.isnan(value[one]) or np.isnan(value[two]):
             made.append({**row, "reason": "undefined for one of the two"})
             continue
+        if (gap := abs(share_read[one] - share_read[two])) > max_gap:
+            row["reason"] = f"not comparable: the shares of answers that were read differ by {gap:.2f}"
         row |= {
             "difference": float(value[one] - value[two]),
             "ci_low": _number(low[index]),

@@ -1,4 +1,4 @@
-"""Output compliance (paper 1, Table 14; user-reports ST1): what became of every planned item."""
+"""Output compliance (paper 1, Table 14): what became of every planned item."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def compliance_parts(rows: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def retest_parts(rows: pl.DataFrame) -> list[pl.DataFrame]:
-    """How often two replicates of an item agree (user-reports IC12); nothing where there is one replicate."""
+    """How often two replicates of an item agree; nothing where there is one replicate."""
     if rows["replicate"].n_unique() < 2:
         return []
     on = ["judge", "uid"]

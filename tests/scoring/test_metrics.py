@@ -125,7 +125,7 @@ def test_denominators_all_and_eligible():
 
 
 def test_errors_leave_the_rate_of_what_was_answered_and_its_bounds():
-    """User-reports ST1: 100 items, 10 errors, 80 right of 90."""
+    """100 items, 10 errors, 80 right of 90."""
     answers = exam(tasks="E").head(48).vstack(exam(tasks="E").slice(48, 48)).vstack(exam(tasks="E").slice(96, 4))
     said = {
         uid: gold if n < 80 else "wrong"
@@ -167,7 +167,7 @@ def test_one_group_only_has_values_without_intervals():
 
 
 def test_position_bias_shows():
-    """User-reports GR6: a judge that always says A scores chance and is seen to say A."""
+    """A judge that always says A scores chance and is seen to say A."""
     answers = exam(tasks="A")
     _, metrics = assessed(one_judge(answers, dict.fromkeys(answers["uid"], "A")))
     assert metrics["j", "A", None, "chose_A", "all", "all"]["value"] == 1

@@ -21,7 +21,7 @@ def sums_of(num, den=None):
 
 
 def test_the_clustered_bootstrap_has_the_closed_form_error():
-    """50 clusters of 6 equal rows: repeated draws must count, and rows of a cluster stay together (user-reports ST2)."""
+    """50 clusters of 6 equal rows: repeated draws must count, and rows of a cluster stay together."""
     rng = np.random.default_rng(1)
     cluster = (rng.random(50) < 0.5).astype(float)
     p = cluster.mean()
