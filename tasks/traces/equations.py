@@ -32,6 +32,9 @@ _ALLOWED = re.compile(r"^[\w\s+\-*/().,']*$")
 _FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "abs")
 
 
+_PLACEHOLDER = re.compile(r"n\d+n")
+
+
 class NotMath(ValueError):
     """The text is no expression that this module reads."""
 
@@ -68,8 +71,8 @@ _GREEK = {
 
 
 @functools.lru_cache(maxsize=8192)
-def _compile(shape: str) -> tuple[Callable[..., float], tuple[str, ...]]:
-    """The function of a shape and the names of its arguments. NotMath where sympy cannot read it."""
+def _compile(shape: str) -> tuple[Callable[..., float], tuple[int | str, ...]]:
+    """The function of a shape and its arguments: the number of a placeholder, or the name of a symbol. NotMath where sympy cannot read it."""
     import sympy
     from sympy.parsing.sympy_parser import (
         implicit_multiplication,
@@ -98,7 +101,7 @@ def _compile(shape: str) -> tuple[Callable[..., float], tuple[str, ...]]:
         function = sympy.lambdify(list(symbols.values()), expression, modules="math", cse=False)
     except Exception as error:  # the parser raises SyntaxError, TokenError, TypeError, AttributeError
         raise NotMath(shape) from error
-    return function, tuple(names)
+    return function, tuple(int(name[1:-1]) if _PLACEHOLDER.fullmatch(name) else name for name in names)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -124,13 +127,10 @@ def evaluate(text: str, values: Mapping[str, float]) -> float:
         raise NotMath(text)
     function, names = _compile(shape)
     try:
-        arguments = [numbers[int(name[1:-1])] if _PLACEHOLDER.fullmatch(name) else values[name] for name in names]
+        arguments = [values[name] if isinstance(name, str) else numbers[name] for name in names]
         result = function(*arguments)
     except (KeyError, ValueError, ZeroDivisionError, OverflowError, TypeError) as error:
         raise NotMath(f"{text!r}: {error}") from error
     if isinstance(result, complex) or not math.isfinite(result):
         raise NotMath(text)
     return float(result)
-
-
-_PLACEHOLDER = re.compile(r"n\d+n")

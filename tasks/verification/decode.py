@@ -150,7 +150,7 @@ def decode(raw: str) -> Decoded:
 def control_characters(trace: Any, path: str = "") -> list[str]:
     """JSON pointers of texts that hold control characters, as `\\f` does where `\\frac` lost its backslash."""
     if isinstance(trace, str):
-        return [path] if _CONTROL.search(trace) else []
+        return [path] if not trace.isprintable() and _CONTROL.search(trace) else []
     if isinstance(trace, dict):
         return [p for key, value in trace.items() for p in control_characters(value, f"{path}/{key}")]
     if isinstance(trace, list):

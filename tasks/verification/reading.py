@@ -270,12 +270,12 @@ class Reader:
         spoken_names = sorted((name for name in names if len(name) > 1), key=len, reverse=True)
         self.names = {name: tuple(keys) for name, keys in names.items()}
         self.symbols = {name: tuple(keys) for name, keys in symbols.items()}
-        self.name_pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, spoken_names)) + r")\b", re.IGNORECASE)
+        self.name_pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, spoken_names)) + r")\b")  # on lower case
         self.symbol_pattern = re.compile(r"(?<![\w])([^\W\d_][\w']{0,8})\s?(?:=|≈|:)\s?$")
         self.condition_patterns = {
             key: _condition_pattern(family, key, options) for key, options in family.conditions.items()
         }
-        self.outcomes = {value: re.compile(pattern, re.IGNORECASE) for value, pattern in family.outcome.words.items()}
+        self.outcomes = {value: re.compile(pattern) for value, pattern in family.outcome.words.items()}  # on lower case
         self.recognize = {role: re.compile(pattern, re.IGNORECASE) for role, pattern in family.recognize.items()}
         self.rule = re.compile(family.rule_words, re.IGNORECASE)
         self.dimensions = {
@@ -324,7 +324,7 @@ class Reader:
         return set(_outcomes(self.family.name, text))
 
     def read_outcomes(self, text: str) -> set[str]:
-        found = set()
+        found, text = set(), text.lower()
         for value, pattern in self.outcomes.items():
             for match in pattern.finditer(text):
                 if negated(text, match.start()):
@@ -359,23 +359,25 @@ def _labels(family_name: str, names: tuple[tuple[str, str], ...]) -> dict[str, s
     return table
 
 
+@functools.lru_cache(maxsize=1024)
+def _written(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """(how a lower-case text may write it, name) of every object."""
+    forms = [(form, name) for name in names for form in dict.fromkeys((name.lower(), name.lower().replace("_", " ")))]
+    return tuple(form for form in forms if form[0])
+
+
 def occurrences(text: str, names: Iterable[str]) -> list[tuple[int, int, str]]:
     """(start, end, name) of every whole-word mention of the objects in a lower-case text, in order; where two names
     overlap the longer one counts."""
     found: list[tuple[int, int, str]] = []
-    for name in names:
-        if not name:
-            continue
-        lowered = name.lower()
-        for form in (lowered, lowered.replace("_", " ")) if "_" in lowered else (lowered,):
-            start = text.find(form)
-            while start >= 0:
-                end = start + len(form)
-                before = text[start - 1 : start]
-                after = text[end : end + 1]
-                if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
-                    found.append((start, end, name))
-                start = text.find(form, end)
+    for form, name in _written(tuple(names)):
+        start = text.find(form)
+        while start >= 0:
+            end = start + len(form)
+            before, after = text[start - 1 : start], text[end : end + 1]
+            if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
+                found.append((start, end, name))
+            start = text.find(form, end)
     if len(found) > 1:
         found.sort(key=lambda item: (item[0], -item[1]))
         found = [
@@ -428,9 +430,9 @@ def _told(family_name: str, text: str, objects: tuple[str, ...]) -> list[Told]:
         if symbol and symbol[1] in reader.symbols:
             keys = reader.symbols[symbol[1]]
         else:
-            spoken = reader.name_pattern.findall(segment, max(stop, 0))
+            spoken = reader.name_pattern.findall(lowered, previous + max(stop, 0), start)
             if spoken:
-                keys = reader.names[spoken[-1].lower()]
+                keys = reader.names[spoken[-1]]
         item = stated(*parsed, spelled)
         previous = end
         if item is None:

@@ -145,14 +145,10 @@ class Reference(Case):
 
     def resolve(self, told: Told, among: Iterable[str] | None = None) -> str | None:
         """The one quantity that a number in a text is told of; None where it stays open."""
-        keys = [key for key in told.keys if among is None or key in among]
-        keys = [
-            key
-            for key in keys
-            if not told.stated.dimension
-            or self.reader.dimensions[key] == told.stated.dimension
-            or (self.reader.dimensions[key] == "number" and not told.stated.dimension)
-        ]
+        if not told.keys:
+            return None
+        dimensions, dimension = self.reader.dimensions, told.stated.dimension
+        keys = [k for k in told.keys if (not dimension or dimensions[k] == dimension) and (among is None or k in among)]
         if not keys:
             return None
         owner = told.owner.lower().replace("_", " ")
@@ -219,7 +215,7 @@ class Reference(Case):
 
     def named(self, text: str) -> str | None:
         """The quantity that a phrase names, by its longest name and its owner."""
-        matches = [match[0].lower() for match in self.reader.name_pattern.finditer(text)]
+        matches = self.reader.name_pattern.findall(text.lower())
         if not matches:
             return None
         keys = self.reader.names[max(matches, key=len)]

@@ -43,14 +43,13 @@ _SUBSTANTIAL = frozenset(
 
 
 def _zs(checks: list[Check]) -> dict[str, str]:
-    found = {}
-    for area in AREAS:
-        statuses = {
-            check.status
-            for check in checks
-            if check.area == area and (check.status == INVALID or check.name in _SUBSTANTIAL)
-        }
-        found[area] = INVALID if INVALID in statuses else VALID if VALID in statuses else ABSTAIN
+    """z of every area: invalid where a check is, else valid where a check that says something substantial is."""
+    found = dict.fromkeys(AREAS, ABSTAIN)
+    for check in checks:
+        if check.status == INVALID:
+            found[check.area] = INVALID
+        elif check.status == VALID and found[check.area] == ABSTAIN and check.name in _SUBSTANTIAL:
+            found[check.area] = VALID
     return found
 
 
