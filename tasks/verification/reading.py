@@ -417,7 +417,9 @@ def _told(family_name: str, text: str, objects: tuple[str, ...]) -> list[Told]:
         parsed = number(digits)
         if parsed is None:
             continue
-        if not spelled and (_OPERATOR_AFTER.match(text, end) or text[:start].rstrip()[-1:] in _OPERATORS):
+        if not spelled and (
+            _OPERATOR_AFTER.match(text, end) or text[max(0, start - 2) : start].rstrip()[-1:] in _OPERATORS
+        ):
             previous = end
             continue  # a number within a formula
         segment = text[previous:start]
