@@ -11,6 +11,7 @@ labels. A shortcut is flagged where its interval, at 95% over all shortcuts of t
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -27,8 +28,9 @@ from sklearn.preprocessing import MaxAbsScaler
 from storage import Artifact
 from tasks.audit.actions import ActionNeed, action_need
 from tasks.parsing import parse_responses
-from tasks.scoring import grade
+from tasks.scoring import grade, score_scene
 from tasks.scoring.bootstrap import Sums
+from tasks.scoring.graded import SCENE_WEIGHTS
 from tasks.scoring.intervals import rate_interval
 
 FOLDS = 5
@@ -39,7 +41,8 @@ EXPLAINED = {"last picture": "the end of a trajectory may show its outcome; the 
 
 @dataclass(frozen=True)
 class Shortcut:
-    """`score` is a balanced accuracy with its interval; `flagged` where the interval lies above `chance`."""
+    """`score` is a balanced accuracy with its interval; `flagged` where the interval lies above `chance`. `labels` is 0 for
+    the constant scene of Task B, whose score is a mean score."""
 
     task: str
     representation: str
@@ -82,9 +85,9 @@ class Audit:
         for one in self.shortcuts:
             interval = f"[{one.low:.3f}, {one.high:.3f}]"
             mark = ("  BEATS CHANCE" + (f": {one.note}" if one.note else "")) if one.flagged else ""
+            chance = f"{one.chance:>6.3f}" if one.labels else f"{'':6}  (mean score of Task B)"
             lines.append(
-                f"  {one.task:<12}{one.representation:<11}{one.feature:<15}{one.score:>6.3f}  {interval:<16}"
-                f"{one.chance:>6.3f}{mark}"
+                f"  {one.task:<12}{one.representation:<11}{one.feature:<15}{one.score:>6.3f}  {interval:<16}{chance}{mark}"
             )
         if self.action:
             lines += ["", self.action.as_text()]
@@ -101,7 +104,9 @@ def audit_release(
     """Audit an exam from its artifact `release` (items, images) and the table `answers`. `responses`: by judge, the tables
     of judges that have sat it."""
     items = release.read("items")
-    rows = answers.join(items.select("uid", "prompt", "image_ids"), on="uid").filter(pl.col("task") != "B")
+    rows = answers.join(items.select("uid", "prompt", "image_ids"), on="uid")
+    scenes = rows.filter(pl.col("task") == "B")
+    rows = rows.filter(pl.col("task") != "B")
     rows = rows.with_columns(subject=_subject(), representation=pl.col("representation").fill_null(""))
     rows = rows.filter((pl.col("task") != "A") | pl.col("companion_of").is_null())
     views = _views(release, set(rows["image_ids"].explode().drop_nulls()))
@@ -111,6 +116,8 @@ def audit_release(
             made += [_measure(str(subject), str(representation), name, some, views, seed) for name in FEATURES]
     level = 1 - 0.05 / max(len(made), 1)
     judges = {name: _accuracies(items, answers, given) for name, given in (responses or {}).items()}
+    if scenes["group_id"].n_unique() >= FOLDS:
+        made.append(_constant_scene(scenes, seed))
     return Audit(release.key, [one.at(level) for one in made], action_need(answers), judges)
 
 
@@ -205,6 +212,31 @@ def _measure(
         Shortcut(subject, representation, name, len(labels), len(gold), len(num), score, score, score, chance, False),
         sums,
     )
+
+
+def _constant_scene(rows: pl.DataFrame, seed: int) -> _Measured:
+    """What one and the same scene earns on Task B: the commonest value of each component, no objects. There is no chance
+    level to beat, so it is reported and never flagged: a B_MeanScore is to be read against it."""
+    golds = [json.loads(gold) for gold in rows["gold"]]
+    groups = rows["group_id"].to_numpy()
+    earned = np.zeros(len(golds))
+    for train, test in GroupKFold(FOLDS, shuffle=True, random_state=seed).split(earned, groups=groups):
+        seen = [golds[index] for index in train]
+        agent = {part: _commonest([gold["agent"][part] for gold in seen]) for part in ("pos", "dir", "carrying")}
+        scene = {"agent": agent, "front_cell": _commonest([gold["front_cell"] for gold in seen]), "objects": []}
+        for index in test:
+            parts = score_scene(golds[index], scene)
+            earned[index] = sum(SCENE_WEIGHTS[name] * part for name, part in parts.items())
+    _, cluster = np.unique(groups, return_inverse=True)
+    num, den = np.bincount(cluster, earned).astype(float), np.bincount(cluster).astype(float)
+    score = float(earned.mean())
+    found = Shortcut("B", "", "constant scene", 0, len(golds), len(num), score, score, score, 1.0, False)
+    return _Measured(found, Sums(num[:, None], den[:, None]))
+
+
+def _commonest(values: list[Any]) -> Any:
+    spelled = [json.dumps(value, sort_keys=True) for value in values]
+    return json.loads(max(sorted(set(spelled)), key=spelled.count))
 
 
 def _predict(name: str, features: Any, gold: np.ndarray, train: np.ndarray, test: np.ndarray) -> Any:

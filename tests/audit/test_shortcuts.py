@@ -12,7 +12,7 @@ def release_of(folder, answers, draw, prompt=lambda row: "Did it succeed?", key=
     """A release whose picture for each item is `draw(rng, row)`; the same pixels are one image."""
     store, rng = Store(folder), np.random.default_rng(0)
     images, items = {}, []
-    formats = {"A": "letter", "C": "yes_no", "D": "success_fail", "E": "label"}
+    formats = {"A": "letter", "B": "scene", "C": "yes_no", "D": "success_fail", "E": "label"}
     for row in answers.iter_rows(named=True):
         shown = []
         for pixels in draw(rng, row):
@@ -88,6 +88,13 @@ def test_judges_that_sat_the_exam_stand_beside_it(tmp_path):
     told = responses.with_columns(text=parsed["value"])
     audit = audit_release(release_of(tmp_path, ANSWERS, lambda rng, row: [noise(rng)]), ANSWERS, {"j": told})
     assert audit.judges["j"]["D"] == pytest.approx(2 / 3, abs=0.01)
+
+
+def test_what_a_constant_scene_earns(tmp_path):
+    answers = exam(tasks="B", items_b=60)
+    (found,) = audit_release(release_of(tmp_path, answers, lambda rng, row: [noise(rng)]), answers).shortcuts
+    # every simulated scene is the same, so that the constant one misses its object and nothing else
+    assert (found.feature, found.flagged) == ("constant scene", False) and found.score == pytest.approx(0.6)
 
 
 def test_whether_the_action_is_needed():
