@@ -155,6 +155,7 @@ SCHEMAS: dict[str, pa.Schema] = {
         pa.field("correct", pa.bool_()),
         _text("failure"),
         _text("components"),  # JSON: component scores, where a task has them
+        pa.field("p_success", pa.float64()),  # of a verdict, from token log-probabilities where the server gave them
     ),
     "metrics": _schema(
         _key("judge"),

@@ -85,12 +85,13 @@ def grade(answers: pl.DataFrame, responses: pl.DataFrame, parsed: pl.DataFrame) 
     `answers`, `responses`, `parsed`: the tables of those names. The result has the columns of `answers` and `judge`,
     `replicate`, `status` (a response status, or `unparsed`, or `pending` where nothing came), `parse_mode`, `value`,
     `ok` (answered and read), `correct` and `score` (null unless ok), `right` (correct, with what was not read as wrong),
-    `yes` (the verdict of C and D; null unless ok), `components`, `failure`. Raises BadInput for responses to unknown
+    `yes` (the verdict of C and D; null unless ok), `p_success`, `components`, `failure`. Raises BadInput for responses to unknown
     items and for repeated keys.
     """
     _only_known("responses", responses, answers)
     _only_known("parsed answers", parsed, answers)
     keys = ["uid", "judge", "replicate"]
+    rated = pl.col("p_success") if "p_success" in responses.columns else pl.lit(None, pl.Float64).alias("p_success")
     seats = responses.select("judge", "replicate").unique().sort("judge", "replicate")
     rows = (
         answers.with_columns(
@@ -98,7 +99,7 @@ def grade(answers: pl.DataFrame, responses: pl.DataFrame, parsed: pl.DataFrame) 
             *(pl.col(name).fill_null(value) for name, value in CANONICAL.items()),
         )
         .join(seats, how="cross")
-        .join(responses.select(*keys, pl.col("status").alias("answered")), on=keys, how="left")
+        .join(responses.select(*keys, pl.col("status").alias("answered"), rated), on=keys, how="left")
         .join(parsed.select(*keys, "parse_mode", "value", pl.col("reason").alias("unread")), on=keys, how="left")
         .with_columns(
             pl.col("answered").fill_null("pending"),

@@ -280,3 +280,13 @@ def test_the_stages_read_and_write_the_store(tmp_path):
     for metric in ("JAcc_neu", "IDR_raw", "Acc_A1", "B_Acc", "E_Acc", "VCC_rep", "share_strict"):
         assert set(metrics.filter(pl.col("metric") == metric)["value"]) == {1.0}, metric
     assert artifact.arrow("findings").schema == SCHEMAS["findings"]
+
+
+def test_p_success_of_a_response_is_in_its_score():
+    answers = exam(tasks="D")
+    verdicts = answers.head(4)
+    key = verdicts.select("uid", judge=pl.lit("j"), replicate=pl.lit(0, pl.Int32))
+    responses = key.with_columns(status=pl.lit("ok"), p_success=pl.lit(0.7))
+    parsed = key.with_columns(parse_mode=pl.lit("strict"), value=pl.lit("success"), reason=pl.lit(None, pl.String))
+    assert grade(verdicts, responses, parsed)["p_success"].to_list() == [0.7] * 4
+    assert grade(verdicts, responses.drop("p_success"), parsed)["p_success"].null_count() == 4

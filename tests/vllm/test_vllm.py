@@ -153,6 +153,7 @@ def test_a_server_is_started_used_and_stopped_and_its_answers_are_scored(exam, m
     )
     scores = store.get("scoring", scored.ref.key).read("scores")
     assert len(scores) == 40 and scores["score"].drop_nulls().is_between(0, 1).all()
+    assert scores["p_success"].count() == 16  # every verdict of C and D
     left = subprocess.run(["pgrep", "-f", f"serve {model}"], capture_output=True, text=True).stdout
     assert not left.strip()  # it was stopped
 
