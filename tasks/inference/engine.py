@@ -160,10 +160,14 @@ def count(progress: Progress, spec: JudgeSpec, question: Question, reply: Reply)
         progress.done += 1
         progress.truncated += reply.status == "truncated"
         progress.refused += reply.status == "refused"
-    progress.input_tokens += reply.input_tokens or 0
-    progress.output_tokens += reply.output_tokens or 0
-    sent = len(question.image_ids) if reply.status != "api_error" else 0
-    progress.cost += cost_of(spec, reply.input_tokens, reply.output_tokens, sent)
+    if reply.status == "api_error":
+        return
+    # A server that counts no tokens is taken at the estimate: a budget must not be blind to it.
+    used = question.input_tokens if reply.input_tokens is None else reply.input_tokens
+    made = int(question.requested.get("max_tokens") or 0) if reply.output_tokens is None else reply.output_tokens
+    progress.input_tokens += used
+    progress.output_tokens += made
+    progress.cost += cost_of(spec, used, made, len(question.image_ids))
 
 
 def _check_budget(spec: JudgeSpec, progress: Progress, question: Question) -> None:

@@ -327,6 +327,15 @@ def test_a_budget_stops_the_run_cleanly(store):
         assert len(server.asked) == 100
 
 
+def test_a_server_that_counts_no_tokens_does_not_blind_the_budget(store):
+    release = make_release(store, 100)
+    with ScriptedServer(lambda seen: Say("Yes", usage=None)) as server:
+        spec = judge(server.url, prices={"input": 100.0, "output": 1000.0}, limits={"budget": 1.0, "concurrency": 1})
+        with pytest.raises(StageFailed, match="budget of 1 USD would be passed"):
+            infer(store, release, spec)
+        assert 10 < len(server.asked) < 16  # each is taken for its whole 64 tokens out
+
+
 # --- a store that fills up ----------------------------------------------------------------------------------------------
 
 

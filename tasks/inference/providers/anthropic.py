@@ -10,11 +10,10 @@ from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
 from tasks.inference.exam import Question
 from tasks.inference.message import Message, Png
-from tasks.inference.providers.common import Garbage, fragment, settle
-from tasks.inference.providers.openai import OpenAI
+from tasks.inference.providers.common import Garbage, fragment, json_schema, settle, unwrap
 
 
-class Anthropic(OpenAI):
+class Anthropic:
     body_mb: float | None = 32.0
     images: int | None = 100
 
@@ -37,8 +36,7 @@ class Anthropic(OpenAI):
         if effort := parameters.pop("reasoning_effort", None):
             output["effort"] = effort
         if parameters.pop("structured", None) and question.constraint:
-            schema = self.structured(question.constraint)["response_format"]["json_schema"]["schema"]
-            output["format"] = {"type": "json_schema", "schema": schema}
+            output["format"] = {"type": "json_schema", "schema": json_schema(question.constraint)}
         if output:
             parameters["output_config"] = output
         if spec.system:
@@ -58,7 +56,7 @@ class Anthropic(OpenAI):
         cached = sum(usage.get(f"cache_{kind}_input_tokens") or 0 for kind in ("creation", "read"))
         return settle(
             spec,
-            self.unwrap(question, text),
+            unwrap(question, text),
             thoughts,
             finish,
             cut=finish in ("max_tokens", "model_context_window_exceeded"),

@@ -16,7 +16,7 @@ import orjson
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
 from tasks.inference.exam import Question
-from tasks.inference.formats import NEGATIVE, POSITIVE
+from tasks.inference.formats import NEGATIVE, POSITIVE, Constraint
 from tasks.inference.message import Message
 
 FaultKind = Literal["wait", "passing", "refused", "permanent", "key", "quota"]
@@ -55,17 +55,42 @@ class Fault:
     retry_after: float | None = None
 
 
-def encoded_png(png: bytes) -> str:
-    return base64.b64encode(png).decode("ascii")
-
-
 def data_url(png: bytes) -> orjson.Fragment:
     """The picture as a data URL, spelled as JSON already: base64 holds nothing that JSON would escape."""
     return orjson.Fragment(b'"data:image/png;base64,' + base64.b64encode(png) + b'"')
 
 
 def fragment(png: bytes) -> orjson.Fragment:
+    """The same, base64 alone."""
     return orjson.Fragment(b'"' + base64.b64encode(png) + b'"')
+
+
+def json_schema(constraint: Constraint) -> dict[str, Any]:
+    """The schema of a constraint, for APIs that know nothing else: a choice becomes an object's only member."""
+    if not constraint.choice:
+        return constraint.schema or {}
+    return {
+        "type": "object",
+        "properties": {"answer": {"type": "string", "enum": list(constraint.choice)}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    }
+
+
+def wrapped(question: Question) -> bool:
+    """Whether the answer to a question was asked for as such an object."""
+    return bool(question.constraint and question.constraint.choice and "structured" in question.effective)
+
+
+def unwrap(question: Question, text: str | None) -> str | None:
+    """The choice out of the object that `json_schema` asked for; other text as it is."""
+    if not text or not wrapped(question):
+        return text
+    try:
+        answer = orjson.loads(text)["answer"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return text
+    return answer if isinstance(answer, str) else text
 
 
 # --- what an answer says ------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from tasks.inference.engine import Reply
 from tasks.inference.exam import Question
 from tasks.inference.formats import Constraint, verdict_words
 from tasks.inference.message import Message, Png
-from tasks.inference.providers.common import Garbage, data_url, p_success, settle
+from tasks.inference.providers.common import Garbage, data_url, json_schema, p_success, settle, unwrap, wrapped
 
 TOP_LOGPROBS = 20  # the most that OpenAI and vLLM allow
 
@@ -45,26 +45,12 @@ class OpenAI:
         return orjson.dumps({"model": spec.model, "messages": messages, **parameters, **extra})
 
     def structured(self, constraint: Constraint) -> dict[str, Any]:
-        """A choice has to be an object's member here; `read` takes it out again."""
-        schema = constraint.schema
-        if constraint.choice:
-            schema = {
-                "type": "object",
-                "properties": {"answer": {"type": "string", "enum": list(constraint.choice)}},
-                "required": ["answer"],
-                "additionalProperties": False,
-            }
-        return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}}
+        """The fields that enforce a constraint."""
+        schema = {"name": "answer", "schema": json_schema(constraint)}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
     def unwrap(self, question: Question, text: str | None) -> str | None:
-        """The choice out of the object that `structured` asked for."""
-        if not (text and question.constraint and question.constraint.choice and "structured" in question.effective):
-            return text
-        try:
-            answer = orjson.loads(text)["answer"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            return text
-        return answer if isinstance(answer, str) else text
+        return unwrap(question, text)
 
     def read(self, spec: JudgeSpec, question: Question, payload: Any) -> Reply:
         try:
@@ -98,9 +84,8 @@ class OpenAI:
         )
 
     def rates(self, question: Question) -> bool:
-        """Whether log-probabilities of this answer are those of a verdict."""
-        wrapped = bool(question.constraint and question.constraint.choice and "structured" in question.effective)
-        return bool(question.effective.get("logprobs")) and verdict_words(question.answer_format) and not wrapped
+        """Whether the first token of this answer is that of a verdict, and not an object's brace."""
+        return _rated(question) and not wrapped(question)
 
     def seeded(self, question: Question, fingerprint: str | None) -> bool | None:
         """A server that honors a seed names its fingerprint; one that does not may have ignored the seed in silence."""
@@ -125,10 +110,14 @@ class VLLM(OpenAI):
         return text
 
     def rates(self, question: Question) -> bool:
-        return bool(question.effective.get("logprobs")) and verdict_words(question.answer_format)
+        return _rated(question)
 
     def seeded(self, question: Question, fingerprint: str | None) -> bool | None:
         return True if "seed" in question.effective else None
+
+
+def _rated(question: Question) -> bool:
+    return bool(question.effective.get("logprobs")) and verdict_words(question.answer_format)
 
 
 def _candidates(choice: Any) -> list[dict[str, float]]:
