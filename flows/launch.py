@@ -150,7 +150,12 @@ def launch(
     )
     # A heartbeat would hold up the end of the flow by a second; nobody waits for it here.
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
-        flow(dataclasses.asdict(request))
+        try:
+            flow(dataclasses.asdict(request))
+        except Exception as error:
+            if not result:
+                raise
+            say(f"the run is complete, but the Prefect server was lost meanwhile ({error})")
     return result
 
 

@@ -37,6 +37,7 @@ QUIET_CLIENT = {
     "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
     "PREFECT_CLI_PROMPT": "false",
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",  # the command reports failures itself, once
+    "PREFECT_INTERNAL_LOGGING_LEVEL": "CRITICAL",
 }
 OWN_CLIENT = {
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
@@ -131,6 +132,7 @@ class OwnServer:
                 pass_fds=(listener.fileno(), self._lock.fileno()),
                 env={**os.environ, **OWN_SERVER, "PREFECT_HOME": str(self.folder), "PREFECT_PROFILES_PATH": os.devnull},
                 cwd=self.folder,
+                start_new_session=True,  # Ctrl-C is for the command, which still has to say how it ended
             )
         listener.close()  # from here on a dead server refuses connections instead of letting them wait
 

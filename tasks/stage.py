@@ -12,11 +12,12 @@ same for many shards: each is a Prefect task run whose body is handed to a pool 
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -194,14 +195,15 @@ class Runner:
             return lambda: found
         if self.processes == 0:
             return lambda: produce(self.location, stage, shard, config, inputs, refresh)
-        future = self.pool.submit(produce, self.location, stage, shard, config, inputs, refresh)
+        with _deaf_to_interrupts():  # which a process that starts here inherits, until it can end quietly
+            future = self.pool.submit(produce, self.location, stage, shard, config, inputs, refresh)
 
         def wait() -> Outcome:
             try:
                 return future.result()
             except BrokenProcessPool as error:
                 self._pool = None
-                raise StageFailed("its process died (out of memory?); run again to resume") from error
+                raise StageFailed("its process died (out of memory, interrupted?); run again to resume") from error
 
         return wait
 
@@ -219,6 +221,16 @@ def _call(runner: Runner, stage: Stage, shard: str, config: Config, inputs: Mapp
     return runner.start(stage, shard, config, inputs)
 
 
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _end_on_interrupt() -> None:
     """A process of the pool ends at Ctrl-C without a traceback of its own; the parent reports."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
