@@ -123,6 +123,7 @@ async def ask_all(
             await asyncio.sleep(0.2)
             progress.show()
 
+    progress.begin()
     tick = asyncio.create_task(ticker())
     workers = {asyncio.create_task(worker()) for _ in range(spec.concurrency)}
     try:

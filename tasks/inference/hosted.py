@@ -181,7 +181,7 @@ class HostedBackend:
         request can do better."""
         variable = self.spec.key_variable() or "api_key_env"
         if fault.kind == "key":
-            raise Stopped(f"{self._host} refuses the key in ${variable} ({fault.message})", bad_input=True)
+            raise Stopped(f"{self._host} refuses the key in ${variable} ({fault.message})", abort=False, bad_input=True)
         if fault.kind == "quota":
             raise Stopped(f"the account at {self._host} is used up ({fault.message})", abort=False)
         if fault.kind == "refused":

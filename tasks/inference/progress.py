@@ -30,7 +30,7 @@ class Progress:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
-    tries: int = 0
+    before: int = 0
     quoted: bool = False
     started: float = field(default_factory=lambda: time.monotonic())
     shown: float = field(default_factory=lambda: time.monotonic())
@@ -39,10 +39,14 @@ class Progress:
     def pending(self) -> int:
         return self.planned - self.reused - self.done - self.failed
 
+    def begin(self) -> None:
+        """The rate counts from here: a server has been started and tried by now."""
+        self.started, self.before = time.monotonic(), self.done + self.failed
+
     def line(self) -> str:
         """One line: done, in flight, waiting, failed, rate, time left, cost so far."""
         elapsed = max(time.monotonic() - self.started, 1e-9)
-        landed = self.done + self.failed
+        landed = self.done + self.failed - self.before
         rate = landed / elapsed
         parts = [f"{self.judge}: {self.reused + self.done}/{self.planned} done"]
         if self.reused:
@@ -55,7 +59,7 @@ class Progress:
         if self.truncated or self.refused:
             parts.append(f"{self.truncated} truncated, {self.refused} refused")
         parts.append(f"{rate:.1f}/s")
-        if landed and self.pending:
+        if landed > 0 and self.pending:
             parts.append(f"{_duration(self.pending / rate)} left")
         if self.currency:
             parts.append(f"{self.cost:.4f} {self.currency} so far")

@@ -147,27 +147,6 @@ def test_a_second_process_waits_for_the_first_and_says_for_whom(store, capfd):
     assert [row["n"] for row in Journal(Store(store), "k").rows()] == [0, 1]
 
 
-@pytest.fixture
-def s3(monkeypatch):
-    """An S3 of our own."""
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    server.start()
-    host, port = server.get_host_and_port()
-    for name, value in (
-        ("ACCESS_KEY_ID", "test"),
-        ("SECRET_ACCESS_KEY", "test"),
-        ("ENDPOINT_URL", f"http://{host}:{port}"),
-    ):
-        monkeypatch.setenv(f"AWS_{name}", value)
-    import boto3
-
-    boto3.client("s3", region_name="us-east-1").create_bucket(Bucket="audit")
-    yield "s3://audit/store"
-    server.stop()
-
-
 def test_an_object_store_takes_batches_as_small_objects(s3):
     where = Store(s3)
     write(where, [{"n": n} for n in range(20)])

@@ -212,6 +212,17 @@ def test_a_partial_run_can_be_looked_at_and_says_how_partial_it_is(store):
     assert len(server.asked) == 100 + 1
 
 
+def test_it_resumes_on_an_object_store(s3):
+    release = make_release(s3, 20)
+    with ScriptedServer(lambda seen: Say("Yes") if seen.number < 8 else Fail(401)) as server:
+        spec = judge(server.url, limits={"concurrency": 2})
+        with pytest.raises(BadInput, match="8 of 20 answered"):
+            infer(s3, release, spec)
+        server.script = lambda seen: Say("No")
+        rows = infer(s3, release, spec)
+    assert rows["text"].value_counts().sort("text").rows() == [("No", 12), ("Yes", 8)]
+
+
 def test_a_smaller_release_has_its_own_rows(store):
     """SE3: 100 items, then 60: exactly 60 rows."""
     with ScriptedServer(lambda seen: Say("Yes")) as server:
