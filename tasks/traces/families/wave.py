@@ -26,10 +26,9 @@ def _draw(p):
     first = 1.2 if ratio > 1 else min(1.2 / ratio, 2.2)
     second = max(0.35, min(2.4, first * ratio))
     p.line([(0.8 + 4.2 * i / 200, 3.4 + 0.8 * sin(2 * pi * 4.2 * i / 200 / first)) for i in range(201)])
-    turn = 2 * pi * 4.2 / first
-    p.line(
-        [(5 + 4.2 * i / 200, 3.4 + 0.8 * sin(turn + 2 * pi * 4.2 * i / 200 / second)) for i in range(201)], thick=True
-    )
+    turn, swing = 2 * pi * 4.2 / first, 0.8 if p.moment == "after" else 0.0
+    steps = [4.2 * i / 200 for i in range(201)]
+    p.line([(5 + x, 3.4 + swing * sin(turn + 2 * pi * x / second)) for x in steps], thick=True)
     p.line([(5, 1.6), (5, 5.2)], dashed=True)
     p.label(2.9, 5, p.names["a"])
     p.label(7.1, 5, p.names["b"])
