@@ -148,7 +148,7 @@ COLUMNS = (
         for over, task, representation in (
             ("C · storyboard", "C", "composite"),
             ("C · separate pictures", "C", "split"),
-            ("D · with reference", "D", "composite"),
+            ("D · with reference", "D", None),
         )
         for title, metric in (("accepts Full", "p_active"), ("rejects CF", "Acc_cf"), ("both: IDR_raw", "IDR_raw"))
     ),
@@ -156,16 +156,17 @@ COLUMNS = (
     Column("A · next state", "Acc", "Acc_A1", "A"),
     Column("A · next state", "Δ shuffle", "delta_shuffle", "A"),
     Column("B · scene", "Acc", "B_Acc", "B"),
-    Column("E · tracking", "Acc", "E_Acc", "E", "composite"),
+    Column("E · tracking", "Acc", "E_Acc", "E"),
 )
 
 
 def glance(material: Material) -> dict[str, Any]:
     """The headline table: `heads` (title, span) over `columns`, and a cell or None a column for every judge."""
     metrics = material.metrics.filter((pl.col("slice") == "all") & (pl.col("protocol") == "all"))
-    place = {
-        (row["judge"], row["task"], row["representation"], row["metric"]): row for row in metrics.iter_rows(named=True)
-    }
+    place: dict[tuple[str, str, str | None, str], dict[str, Any]] = {}
+    for row in metrics.iter_rows(named=True):
+        kind = row["representation"] if row["task"] == "C" else None  # the other tasks have one, whatever its name
+        place.setdefault((row["judge"], row["task"], kind, row["metric"]), row)
     columns = [column for column in COLUMNS if any(key[1:] == _key(column) for key in place)]
     heads: list[list[Any]] = []
     for column in columns:
