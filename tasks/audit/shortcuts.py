@@ -36,7 +36,7 @@ from tasks.scoring.intervals import rate_interval
 FOLDS = 5
 THUMB = 8  # pixels a side of the coarse view
 FEATURES = ("majority", "picture size", "picture count", "brightness", "prompt", "last picture")
-EXPLAINED = {"last picture": "the end of a trajectory may show its outcome; the judge `last-frame` measures the same"}
+ENDING = "the end of a trajectory may show its outcome; the judge `last-frame` measures the same"
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,9 @@ def audit_release(
     judges = {name: _accuracies(items, answers, given) for name, given in (responses or {}).items()}
     if scenes["group_id"].n_unique() >= FOLDS:
         made.append(_constant_scene(scenes, seed))
-    return Audit(release.key, [one.at(level) for one in made], action_need(answers), judges)
+    return Audit(
+        release.key, [one.at(level) for one in made], action_need(answers, items.select("uid", "prompt")), judges
+    )
 
 
 def _subject() -> pl.Expr:
@@ -180,7 +182,8 @@ class _Measured:
     def at(self, level: float) -> Shortcut:
         low, high, _ = rate_interval(self.sums, level)
         flagged = bool(low[0] > self.shortcut.chance)
-        note = EXPLAINED.get(self.shortcut.feature) if flagged else None
+        ending = self.shortcut.feature == "last picture" and self.shortcut.task in ("C", "D")
+        note = ENDING if flagged and ending else None
         values = asdict(self.shortcut) | {
             "low": float(low[0]),
             "high": float(high[0]),

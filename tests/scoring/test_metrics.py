@@ -223,7 +223,7 @@ def test_unknown_and_repeated_uids_are_refused():
 
 def test_comparisons_pair_the_same_groups():
     answers = exam(groups_c=48, groups_d=48, tasks="CD")
-    made, _ = assessed(grade(answers, *sit(answers, [LEAKY, SOLID], seed=2)))
+    made, metrics = assessed(grade(answers, *sit(answers, [LEAKY, SOLID], seed=2)))
     rows = {
         (r["family"].split(":")[0], r["task"], r["representation"], r["metric"], r["slice"], r["judge"]): r
         for r in made["comparisons"]
@@ -236,6 +236,9 @@ def test_comparisons_pair_the_same_groups():
     assert conditional["ci_method"] == "percentile" and conditional["p_value"] is None
     split = rows["representation", "C", "composite/split", "Acc", "full", "leaky"]
     assert split["difference"] > 0 and split["n_pairs"] == 48 * 9
+    for metric, count in (("gain_full", "only_first"), ("loss_full", "only_second")):
+        found = metrics["leaky", "C", "composite/split", metric, "all", "all"]["value"]
+        assert found * split["n_pairs"] == pytest.approx(split[count]) and split[count] > 0
     pooled = rows["probes", "C", "composite", "Acc", "noise all", "(all judges)"]
     assert pooled["n_pairs"] == 2 * 48 * 3 and pooled["p_value"] is None
     family = [r for r in made["comparisons"] if r["family"] == "probes: minigrid C" and r["p_holm"] is not None]

@@ -203,6 +203,7 @@ def test_separation_is_finite_and_says_so():
     fit = leakage(table, ("pos", "neg"))
     assert fit.separated == ("pos", "neg")
     assert fit.les == pytest.approx(4.68, abs=0.02)  # the same model by another program: see docs/statistics.md
+    assert fit.les_high == pytest.approx(22.1, abs=0.5) and fit.low[1] == pytest.approx(-16.4, abs=0.5)  # by the prior
     assert fit.les_low > 0.68  # the exact conditional bound for 9 against 0 discordant pairs
     assert np.isfinite([*fit.low, *fit.high, fit.les_high]).all()
 
