@@ -155,6 +155,9 @@ class Judge:
             "B_position": self.scene,
             "B_carrying": self.scene,
             "B_front_cell": self.scene,
+            "B_objects": self.scene,
+            "B_MeanScore": self.scene,
+            "B_Acc": self.scene**3,  # all but the position must be right: weights 0.1, 0.2, 0.3, 0.4 against 0.90
             "share_parsed": 1 - self.unread,
         }
         for family, levels in (
