@@ -45,7 +45,7 @@ _WORDS = {
 } | {"thirty": 30.0, "forty": 40.0, "fifty": 50.0, "sixty": 60.0, "seventy": 70.0, "eighty": 80.0, "ninety": 90.0}
 
 _TOKEN = (
-    r"(?:kilo|centi|milli|mega|micro)?(?:met(?:er|re)|gram|second|newton|joule|pascal|volt|ampere|amp|watt|tesla|weber|ohm"
+    r"(?:kilo|centi|milli|mega|micro|k(?=ohm))?(?:met(?:er|re)|gram|second|newton|joule|pascal|volt|ampere|amp|watt|tesla|weber|ohm"
     r"|lit(?:er|re)|kelvin|radian)s?\b|hertz\b|degrees?(?: celsius| C\b)?|deg\b|°\s?[CF]|°|%"
     r"|(?:[kcmMGµμ](?=[gmsNJPVAWTHLΩ]))?(?:Wb|Pa|Hz|Ω|Ω|rad|kg|min|[gmsNJVAWTLKhC])(?![a-zA-Zα-ωΑ-Ψ])"
 )

@@ -162,7 +162,7 @@ def extra_objects(trace: Trace, rng: random.Random) -> Trace:
     """Objects that take no part."""
     trace["state_0"]["objects"] += [
         {"name": "ruler", "attributes": {"length": {"value": rng.randint(20, 60), "unit": "cm"}}},
-        {"name": "camera", "attributes": {"mass": {"value": round(rng.uniform(0.3, 1.2), 2), "unit": "kg"}}},
+        {"name": "notebook", "attributes": {"mass": {"value": round(rng.uniform(0.3, 1.2), 2), "unit": "kg"}}},
     ]
     return trace
 

@@ -13,7 +13,7 @@ from tasks.verification.reading import direction, force_name, number, opposed, q
         ("6.31 m/s²", None, 6.31), ("6.31 m/s^2", None, 6.31), ("36 km/h", None, 10.0), ("1.5 × 10^3 N", None, 1500.0),
         ("1,370 J/K", None, 1370.0), ("twelve meters per second", None, 12.0), ("30 degrees", None, 30.0), ("55.4 cm", None, 0.554),
         ({"value": "2.5e-3", "unit": "kg"}, None, 0.0025), (20, "°C", 293.15), ("−4 m/s", None, -4.0), ("0.2", "", 0.2),
-        ({"value": {"value": 3, "unit": "g"}}, None, 0.003), ("9.8 newtons", None, 9.8), ("3*10^-2 T", None, 0.03),
+        ({"value": {"value": 3, "unit": "g"}}, None, 0.003), ("9.8 newtons", None, 9.8), ("0.0898 kohm", None, 89.8), ("3*10^-2 T", None, 0.03),
     ],
 )  # fmt: skip
 def test_quantities(value, unit, canonical):
