@@ -36,8 +36,8 @@ def _drawing() -> tuple[str, bool, str]:
 
     try:
         room = OneRoom()
-        start, _ = room.child.call("main", "reset", 0)
-        room.child.call("main", "show", [start])
-        return "drawing", True, room.child.call("main", "about")
+        start, _ = room.call("reset", 0)
+        room.call("show", [start])
+        return "drawing", True, room.call("about")
     except WorldauditError as error:
         return "drawing", False, str(error)

@@ -27,6 +27,8 @@ def make(env_id: str, entry_point: Any = None, **arguments: Any) -> Any:
     the registered one. Raises BadInput for an id that there is not."""
     import miniworld  # noqa: F401  (registers the environments)
 
+    _decode_textures_quickly()
+    _leave_depth_alone()
     registered, _, query = env_id.partition("?")
     options = arguments | {name: _number(values[0]) for name, values in urllib.parse.parse_qs(query).items()}
     options |= {"obs_width": WIDTH, "obs_height": HEIGHT, "window_width": 8, "window_height": 8}
@@ -56,10 +58,9 @@ class Engine:
     def __init__(self, environment: Any, env_id: str):
         self.environment = environment
         self.env = environment.make(env_id)
-        self.env.params = self.env.params.no_random()
+        self.env.params = self.env.params.copy()
         self.env.params.set("cam_pitch", CAMERA_PITCH)
         self.env.domain_rand = False
-        _leave_depth_alone()
         self.draw = type(self.env).render_obs.__get__(self.env)
         self.compile = type(self.env)._render_static.__get__(self.env)
         self.env.render_obs = self.env._render_static = self._later
@@ -67,18 +68,24 @@ class Engine:
         self.edits: list[Json] = []
         self.stale = True
 
+    def close(self) -> None:
+        """Give back the drawing context."""
+        if Engine.compiled is self:
+            Engine.compiled = None
+        self.env.shadow_window.close()
+
     def _later(self, *_: Any) -> None:
         """Stands in for drawing while the simulation runs."""
 
     # --- episodes -----------------------------------------------------------------------------------------------
 
     def reset(self, seed: int, edits: Sequence[Json] = ()) -> tuple[State, str]:
-        """The start of an episode, after `edits` of its things; with the mission. Raises BadInput where the
+        """The start of an episode, after `edits` of its things; with the mission. Raises StageFailed where the
         environment's own code fails."""
         try:
             self.env.reset(seed=seed)
         except Exception as error:
-            raise BadInput(
+            raise StageFailed(
                 f"{self.environment.name}: reset(seed={seed}) raised {type(error).__name__}: {error}"
             ) from error
         self.seed, self.edits, self.stale = seed, [dict(edit) for edit in edits], True
@@ -146,19 +153,21 @@ class Engine:
         return mission, outcomes
 
     def replay(
-        self, seed: int, actions: Sequence[str], edits: Sequence[Json] = ()
-    ) -> tuple[str, list[Outcome], list[Pixels]]:
-        """`run` with MiniWorld's own frame of every state, drawn in the course of the episode."""
+        self, seed: int, actions: Sequence[str], edits: Sequence[Json], drawn: set[int]
+    ) -> tuple[str, list[Outcome], dict[int, Pixels]]:
+        """`run`, with MiniWorld's own frame of the states at the steps in `drawn`, drawn by its `step` as it goes."""
         start, mission = self.reset(seed, edits)
         self._compile()
-        outcomes, frames = [(start, False, False, 0.0)], [self._checked(self.draw())]
-        self.env.render_obs = self.draw
+        outcomes: list[Outcome] = [(start, False, False, 0.0)]
+        frames = {0: self._checked(self.draw())} if 0 in drawn else {}
         try:
-            for action in actions:
+            for step, action in enumerate(actions, 1):
                 if self.terminated or self.truncated:
                     break
+                self.env.render_obs = self.draw if step in drawn else self._later
                 outcomes.append(self.step(action))
-                frames.append(self._checked(self.observation))
+                if step in drawn:
+                    frames[step] = self._checked(self.observation)
         finally:
             self.env.render_obs = self._later
         return mission, outcomes, frames
@@ -210,7 +219,7 @@ class Engine:
 
     def stride(self) -> tuple[float, float]:
         """Meters a step forward, degrees a turn."""
-        return float(self.env.params.get_max("forward_step")), float(self.env.params.get_max("turn_step"))
+        return tuple(float(self.env.params.sample(None, name)) for name in ("forward_step", "turn_step"))  # type: ignore
 
     # --- pictures ---------------------------------------------------------------------------------------------------
 
@@ -253,6 +262,20 @@ class Engine:
             return 0, None
         left, top = int(columns[0]), int(rows[0])
         return int(changed.sum()), (left, top, int(columns[-1]) - left + 1, int(rows[-1]) - top + 1)
+
+
+def _decode_textures_quickly() -> None:
+    """Let Pillow decode MiniWorld's textures: pyglet reorders their channels by a regular expression, a second each."""
+    import pyglet
+    from PIL import Image
+
+    def load(path: str) -> Any:
+        with Image.open(path) as picture:
+            pixels = np.asarray(picture.convert("RGBA"))[::-1]
+        height, width = pixels.shape[:2]
+        return pyglet.image.ImageData(width, height, "RGBA", pixels.tobytes(), width * 4)
+
+    pyglet.image.load = load
 
 
 def _leave_depth_alone() -> None:

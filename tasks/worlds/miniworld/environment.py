@@ -21,7 +21,7 @@ import numpy as np
 from tasks.worlds.base import Branch, Environment, Event, Intervention, Json, MaskBox, Pixels, Rejected, Trace
 from tasks.worlds.miniworld.floor import Floor, Point
 from tasks.worlds.miniworld.planner import Planner, gap, within_pickup
-from tasks.worlds.miniworld.process import Child
+from tasks.worlds.miniworld.process import child
 from tasks.worlds.miniworld.state import (
     AGENT_RADIUS,
     COLORS,
@@ -53,9 +53,8 @@ class MiniWorldEnvironment(Environment):
 
     def __init__(self, env_id: str | None = None):
         super().__init__(env_id)
-        self._child: Child | None = None
         self._floors: OrderedDict[int, Floor] = OrderedDict()
-        self._frames: OrderedDict[tuple[State, str], Pixels] = OrderedDict()
+        self._frames: OrderedDict[tuple[Any, ...], Pixels] = OrderedDict()
         self._stride: tuple[tuple[float, float], float] | None = None
 
     # --- what an environment file says ----------------------------------------------------------------------------
@@ -99,16 +98,13 @@ class MiniWorldEnvironment(Environment):
 
     # --- the simulator ----------------------------------------------------------------------------------------------
 
-    @property
-    def child(self) -> Child:
-        """One child process an environment object, started when first needed."""
-        if self._child is None:
-            self._child = Child(type(self), self.env_id)
-        return self._child
+    def call(self, method: str, *arguments: Any, role: str = "main") -> Any:
+        """A method of this configuration's engine, in the child process."""
+        return child().call(type(self), self.env_id, role, method, *arguments)
 
     def floor(self, seed: int) -> Floor:
         if seed not in self._floors:
-            self._floors[seed] = Floor(self.child.call("main", "walls", seed))
+            self._floors[seed] = Floor(self.call("walls", seed))
             if len(self._floors) > 32:
                 self._floors.popitem(last=False)
         return self._floors[seed]
@@ -126,15 +122,15 @@ class MiniWorldEnvironment(Environment):
     @property
     def _measures(self) -> tuple[tuple[float, float], float]:
         if self._stride is None:
-            self._stride = self.child.call("main", "stride"), self.child.call("main", "reach")
+            self._stride = self.call("stride"), self.call("reach")
         return self._stride
 
     # --- rollouts ---------------------------------------------------------------------------------------------------
 
     def rollout(self, seed: int) -> Trace:
         floor, stride, reach = self.floor(seed), self.stride, self.reach
-        start, mission = self.child.call("main", "reset", seed)
-        planner = Planner(start, lambda action: self.child.call("main", "step", action), floor, stride, reach)
+        start, mission = self.call("reset", seed)
+        planner = Planner(start, lambda action: self.call("step", action), floor, stride, reach)
         self.plan(planner)
         success = planner.terminated and planner.reward > 0
         trace = Trace(
@@ -161,7 +157,7 @@ class MiniWorldEnvironment(Environment):
         """Why the last frame of a success does not show it; None where it does (report GR1)."""
         end: State = full.states[-1]
         for thing in self.evidence(end):
-            pixels, _ = self.child.call("main", "visible", end, [], thing)
+            pixels, _ = self.call("visible", end, [], thing)
             if pixels < CLEARLY:
                 return f"the last frame shows the {end.things[thing].name} with {pixels} pixels, fewer than {CLEARLY}"
         return None
@@ -172,7 +168,7 @@ class MiniWorldEnvironment(Environment):
 
     def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Trace:
         """`actions` from a seeded reset, whatever comes of them. An episode that ends early is stepped no further."""
-        mission, outcomes = self.child.call("main", "run", seed, list(actions), edits_of(intervention))
+        mission, outcomes = self.call("run", seed, list(actions), edits_of(intervention))
         return self.trace_of(mission, actions, outcomes, intervention)
 
     def trace_of(
@@ -202,7 +198,7 @@ class MiniWorldEnvironment(Environment):
             if len(boxes) == self.nocue_budget or self.cue_used(state):
                 break
             if self.in_view(state, state.things[target], any):
-                _, box = self.child.call("main", "visible", state, [], target)
+                _, box = self.call("visible", state, [], target)
                 boxes += [MaskBox(step, *box)] if box else []
         if not boxes:
             raise Rejected(f"{self.nocue_target} is never in sight before it is used")
@@ -309,9 +305,11 @@ class MiniWorldEnvironment(Environment):
         return (self._frame(state, edits) for state in trace.states)
 
     def _frame(self, state: State, edits: Edits) -> Pixels:
-        key = state, repr(edits)
+        """Frames that must look the same are drawn once: what lies outside the camera's width does not matter."""
+        around = tuple(thing for thing in state.things if _may_show(state, thing))
+        key = (*state.pose, state.seed, around)
         if key not in self._frames:
-            (self._frames[key],) = self.child.call("main", "show", [state], edits)
+            (self._frames[key],) = self.call("show", [state], edits)
             if len(self._frames) > KEPT_FRAMES:
                 self._frames.popitem(last=False)
         return self._frames[key]
@@ -323,7 +321,7 @@ class MiniWorldEnvironment(Environment):
         return frame
 
     def branches(self, seed: int, actions: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, Branch]]:
-        tried = self.child.call("main", "branch", seed, list(actions), list(steps))
+        tried = self.call("branch", seed, list(actions), list(steps))
         return {
             step: {action: Branch(state, functools.partial(self._frame, state, [])) for action, state in branch.items()}
             for step, branch in tried.items()
@@ -389,6 +387,15 @@ def touches(state: State, things: set[int]) -> bool:
             if state.carrying == index or nearest < CLOSE:
                 return True
     return False
+
+
+def _may_show(state: State, thing: Thing) -> bool:
+    """Whether any part of a thing may lie within the camera's width, walls left out of account."""
+    width = len(thing.color) * thing.size / 2 if thing.kind == "sign" else max(thing.radius, thing.size)
+    distance = state.distance(thing)
+    if thing.gone or distance < 2 * width + 0.5:
+        return not thing.gone
+    return abs(state.bearing(thing)) < HALF_WIDTH + math.asin(width / distance) + 0.05
 
 
 def _across(state: State, thing: Thing) -> list[Point]:

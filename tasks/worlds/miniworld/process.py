@@ -15,6 +15,7 @@ import sys
 import tempfile
 import traceback
 import weakref
+from collections import OrderedDict
 from multiprocessing.connection import Connection
 from pathlib import Path
 from socket import socketpair
@@ -24,25 +25,22 @@ from tasks.errors import BadInput, StageFailed
 from tasks.worlds.base import Rejected
 
 PACKAGES = "libgl1 libglu1-mesa libegl1 libgl1-mesa-dri libfontconfig1 libfreetype6"
+MOST_ENGINES = 24  # environments that a child keeps; the one that was used longest ago goes
 PATIENCE = 300.0  # seconds without an answer before a child counts as hung
 _MESA = Path("/usr/share/glvnd/egl_vendor.d/50_mesa.json")
 _ERRORS: dict[str, type[Exception]] = {"BadInput": BadInput, "StageFailed": StageFailed, "Rejected": Rejected}
 
 
 class Child:
-    """A child process with the engines of one environment configuration, by role (`main`, `fresh`).
+    """A child process with the engines of environment configurations, by role (`main`, `fresh`). Raises StageFailed, with
+    what the child said last, where MiniWorld cannot be loaded or the process dies."""
 
-    Raises StageFailed, with what the child said last, where MiniWorld cannot be loaded or its process dies.
-    """
-
-    def __init__(self, environment: type, env_id: str):
-        self.about = f"MiniWorld ({env_id})"
+    def __init__(self) -> None:
         ours, theirs = socketpair()
-        self.log = tempfile.TemporaryFile()
-        name = f"{environment.__module__}:{environment.__qualname__}"
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115  (as long-lived as the child)
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "tasks.worlds.miniworld.process", str(theirs.fileno()), name, env_id],
+                [sys.executable, "-m", "tasks.worlds.miniworld.process", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=self.log,
                 stderr=self.log,
@@ -50,34 +48,51 @@ class Child:
                 pass_fds=[theirs.fileno()],
             )
         self.connection = Connection(ours.detach())
+        self.alive = True
         self._finalizer = weakref.finalize(self, _end, self.process, self.connection)
 
-    def call(self, role: str, method: str, *arguments: Any) -> Any:
-        """`Engine.method(*arguments)` of the engine with that role, which is made at its first call."""
+    def call(self, environment: type, env_id: str, role: str, method: str, *arguments: Any) -> Any:
+        """`Engine.method(*arguments)` of that configuration's engine with that role, which is made at its first call."""
+        name = f"{environment.__module__}:{environment.__qualname__}"
         try:
-            self.connection.send((role, method, arguments))
+            self.connection.send((name, env_id, role, method, arguments))
             if not self.connection.poll(PATIENCE):
                 self.close()
-                raise StageFailed(f"{self.about}: no answer in {PATIENCE:.0f} seconds; {self._last_words()}")
+                raise StageFailed(f"MiniWorld ({env_id}): no answer in {PATIENCE:.0f} seconds; {self._last_words()}")
             error, value = self.connection.recv()
         except (EOFError, OSError) as broken:
-            raise StageFailed(self._obituary()) from broken
+            self.alive = False
+            raise StageFailed(f"MiniWorld ({env_id}): {self._obituary()}") from broken
         if error is not None:
             raise _ERRORS.get(error, StageFailed)(value)
         return value
 
     def close(self) -> None:
+        self.alive = False
         self._finalizer()
 
     def _obituary(self) -> str:
         code = self.process.wait(timeout=30)
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-        return f"{self.about}: its process {how}; {self._last_words()} `worldaudit doctor` says what is missing."
+        return f"its process {how}; {self._last_words()} `worldaudit doctor` says what is missing."
 
     def _last_words(self) -> str:
         self.log.seek(0)
         lines = [line for line in self.log.read().decode(errors="replace").splitlines() if line.strip()]
         return f"it said last: {lines[-1].strip()[:300]}." if lines else "it said nothing."
+
+
+_child: Child | None = None
+_owner = 0
+
+
+def child() -> Child:
+    """The one child of this process, started when first needed and again after it died. Stages that run in the same
+    process share it, and with it what takes long to load."""
+    global _child, _owner
+    if _child is None or not _child.alive or _owner != os.getpid():
+        _child, _owner = Child(), os.getpid()
+    return _child
 
 
 def _software() -> dict[str, str]:
@@ -98,23 +113,25 @@ def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
 # --- in the child ---------------------------------------------------------------------------------------------------
 
 
-def main(descriptor: str, name: str, env_id: str) -> None:
+def main(descriptor: str) -> None:
     """Answer calls until the other side hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to end
     connection = Connection(int(descriptor))
-    engines: dict[str, Any] = {}
-    environment: Any = None
+    engines: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
     while True:
         try:
-            role, method, arguments = connection.recv()
+            name, env_id, role, method, arguments = connection.recv()
         except EOFError:
             return
         answer: tuple[str | None, Any]
         try:
-            if role not in engines:
-                environment = environment or _load(name)
-                engines[role] = _engine(environment, env_id)
-            answer = None, getattr(engines[role], method)(*arguments)
+            key = name, env_id, role
+            if key not in engines:
+                engines[key] = _engine(_load(name), env_id)
+                if len(engines) > MOST_ENGINES:
+                    engines.popitem(last=False)[1].close()
+            engines.move_to_end(key)
+            answer = None, getattr(engines[key], method)(*arguments)
         except (BadInput, StageFailed, Rejected) as error:
             answer = type(error).__name__, str(error)
         except Exception as error:

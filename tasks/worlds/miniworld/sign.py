@@ -80,7 +80,7 @@ class Sign(MiniWorldEnvironment):
         boxes = []
         for step, state in enumerate(full.states):
             if self.in_view(state, state.things[sign], any):
-                _, box = self.child.call("main", "visible", state, [], sign)
+                _, box = self.call("visible", state, [], sign)
                 boxes += [MaskBox(step, *box)] if box else []
         if not 0 < len(boxes) <= self.nocue_budget:
             raise Rejected(f"the sign is in sight in {len(boxes)} frames")

@@ -1,0 +1,121 @@
+"""Generating a MiniWorld exam against the bare cost of stepping and rendering the same frames.
+
+    python -m bench.miniworld [--profile base]
+
+The bare loop makes each environment once, resets it, and steps every variant of every group with MiniWorld's own drawing
+at the same size; it plans nothing, checks nothing, encodes nothing and writes nothing. Ours runs the stages rollouts to
+answers: plans, masks, counterfactuals, PNG, every gate (which steps and draws everything again in a fresh simulator) and
+the exam's pages. Times are CPU times of all processes, so that they do not depend on what else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from storage import Store
+from tasks.exams import ANSWERS, EXAMS, RELEASE
+from tasks.exams.profiles import load
+from tasks.gates import GATES
+from tasks.rendering import RENDERING
+from tasks.rollouts import ROLLOUTS
+from tasks.stage import Runner
+from tasks.trajectories import groups
+from tasks.variants import VARIANTS
+from tasks.worlds import environment
+from tasks.worlds.miniworld.process import child
+
+SEED = 20261129
+BARE = """
+import json, os, resource, sys
+sys.stdout = sys.stderr
+import pyglet
+pyglet.options["headless"] = True
+import gymnasium, miniworld
+frames = 0
+for env_id, runs in json.load(sys.stdin).items():
+    env = gymnasium.make(env_id, disable_env_checker=True, obs_width=256, obs_height=192).unwrapped
+    env.params.set("cam_pitch", -20)
+    for seed, actions in runs:
+        env.reset(seed=seed)
+        frames += 1
+        for action in actions:
+            env.step(env.actions[action])
+            frames += 1
+used = resource.getrusage(resource.RUSAGE_SELF)
+os.write(1, json.dumps([frames, used.ru_utime + used.ru_stime]).encode())
+"""
+
+
+def cpu() -> float:
+    """CPU seconds of this process and of MiniWorld's."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    fields = Path(f"/proc/{child().process.pid}/stat").read_text().rpartition(")")[2].split()
+    return used.ru_utime + used.ru_stime + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def ours(folder: str, profile: str) -> tuple[dict[str, float], dict]:
+    """CPU seconds by stage, and the artifacts of the variants."""
+    plan, spent = load("miniworld", profile), {}
+    with Runner(folder, processes=0) as runner:
+
+        def stage(stage, shards):
+            start = cpu()
+            refs = runner.map(stage, shards)
+            spent[stage.name] = cpu() - start
+            return refs
+
+        names = list(plan.shards)
+        rollouts = stage(ROLLOUTS, {n: (plan.rollouts(n, SEED), {}) for n in names})
+        variants = stage(VARIANTS, {n: (plan.variants(n), {"rollouts": rollouts[n]}) for n in names})
+        rendering = stage(RENDERING, {n: (plan.place(n), {"variants": variants[n]}) for n in names})
+        made = {n: {"variants": variants[n], "rendering": rendering[n]} for n in names}
+        gates = stage(GATES, {n: (plan.place(n), made[n]) for n in names})
+        exams = stage(EXAMS, {n: (plan.exams(n, SEED), made[n] | {"gates": gates[n]}) for n in names})
+        drafts = {f"exams.{n}": ref for n, ref in exams.items()}
+        release = stage(RELEASE, {"all": ({}, drafts)})
+        stage(ANSWERS, {"all": ({}, drafts | {"release": release["all"]})})
+    return spent, variants
+
+
+def bare(folder: str, profile: str, variants: dict) -> tuple[int, float]:
+    """Frames that a bare loop steps and draws, and its CPU seconds."""
+    store, plan = Store(folder), load("miniworld", profile)
+    runs: dict[str, list] = {}
+    for name, shard in plan.shards.items():
+        world = environment("miniworld", shard.env or name, shard.env_id)
+        for group in groups(store.get("variants", variants[name].key), world):
+            for variant in ("full", "cf"):  # NoCue's frames are Full's
+                steps = runs.setdefault(shard.env_id.partition("?")[0], [])
+                steps.append((group.seed, group.actions[: len(group.traces[variant].states) - 1]))
+    result = subprocess.run(
+        [sys.executable, "-c", BARE], input=json.dumps(runs), text=True, capture_output=True, check=True
+    )
+    frames, seconds = json.loads(result.stdout)
+    return frames, seconds
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--profile", default="base")
+    options = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        spent, variants = ours(folder, options.profile)
+        frames, seconds = bare(folder, options.profile, variants)
+    print(
+        f"bare stepping and drawing of {frames:,} frames  {seconds:6.1f} s CPU, {1000 * seconds / frames:.2f} ms a frame"
+    )
+    for name, value in spent.items():
+        print(f"  {name:<12} {value:6.1f} s CPU")
+    total = sum(spent.values())
+    print(f"ours, all stages {total:6.1f} s CPU: {total / seconds:.2f}x the bare cost")
+
+
+if __name__ == "__main__":
+    main()
