@@ -4,7 +4,9 @@
 
 A server in a process of its own reads each request, waits 50 ms and says Yes. Both sides encode the same 200 KB pictures
 for every request and keep 64 in flight. The bare client is aiohttp with base64 and orjson in a bare loop: nothing is kept,
-nothing is checked. Ours is the whole stage: messages, digests, rates, deadline, journal synced to disk, Parquet.
+nothing is checked. Ours is the whole stage: messages, digests, rates, deadline, journal synced to disk, Parquet. The ratio
+compares how fast requests go through, as the server sees it, from the first to the last; "with opening" also counts reading
+and checking the release before and writing the table after.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 import aiohttp
@@ -74,8 +77,16 @@ def release(location: str, images: list[dict], items: int, name: str) -> Ref:
     return Ref("release", writer.key)
 
 
-async def bare(url: str, images: list[dict], requests: int) -> tuple[float, float]:
-    """(requests a second, CPU milliseconds a request) of the client library alone."""
+def rate(url: str, requests: int) -> float:
+    """Requests a second as the server saw them."""
+    with urllib.request.urlopen(url.replace("/v1", "/stats")) as response:
+        told = orjson.loads(response.read())
+    assert told["requests"] == requests, told
+    return requests / told["seconds"]
+
+
+async def bare(url: str, images: list[dict], requests: int) -> float:
+    """CPU milliseconds a request of the client library alone."""
     numbers = iter(range(requests))
     connector = aiohttp.TCPConnector(limit=IN_FLIGHT)
     async with aiohttp.ClientSession(connector=connector, headers={"Content-Type": "application/json"}) as session:
@@ -89,9 +100,9 @@ async def bare(url: str, images: list[dict], requests: int) -> tuple[float, floa
                 async with session.post(f"{url}/chat/completions", data=orjson.dumps(body)) as response:
                     orjson.loads(await response.read())
 
-        started, used = time.perf_counter(), time.process_time()
+        used = time.process_time()
         await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
-        return requests / (time.perf_counter() - started), (time.process_time() - used) / requests * 1000
+        return (time.process_time() - used) / requests * 1000
 
 
 def spec_for(url: str):
@@ -99,7 +110,7 @@ def spec_for(url: str):
 
 
 def ours(url: str, images: list[dict], requests: int, name: str) -> tuple[float, float]:
-    """The same of the stage, from opening the release to the committed table."""
+    """(requests a second, CPU milliseconds a request) of the stage, from opening the release to the committed table."""
     with tempfile.TemporaryDirectory(prefix="worldaudit-bench-") as location:
         ref = release(location, images, requests, name)
         started, used = time.perf_counter(), time.process_time()
@@ -146,14 +157,17 @@ def main() -> None:
             f"{asked.requests} requests a round, {size / 1000:.0f} KB a picture, {LATENCY_MS} ms, {IN_FLIGHT} in flight"
         )
         asyncio.run(bare(url, images, 200))
+        rate(url, 200)
         ratios = []
         for number in range(asked.rounds):
-            library, library_ms = asyncio.run(bare(url, images, asked.requests))
-            stage, stage_ms = ours(url, images, asked.requests, f"round {number}")
+            library_ms = asyncio.run(bare(url, images, asked.requests))
+            library = rate(url, asked.requests)
+            opened, stage_ms = ours(url, images, asked.requests, f"round {number}")
+            stage = rate(url, asked.requests)
             ratios.append(stage / library)
             print(
                 f"  round {number + 1}: bare aiohttp {library:.0f}/s ({library_ms:.1f} ms CPU a request), the stage "
-                f"{stage:.0f}/s ({stage_ms:.1f} ms), ratio {ratios[-1]:.2f}"
+                f"{stage:.0f}/s ({stage_ms:.1f} ms; with opening {opened:.0f}/s), ratio {ratios[-1]:.2f}"
             )
         print(f"ratio to the bare client: median {statistics.median(ratios):.2f} (aim: 0.80)")
         if asked.items:

@@ -284,17 +284,27 @@ def reply(seen: Seen, say: Say) -> dict[str, Any]:
 
 
 async def _serve(port: int, latency_s: float) -> None:
-    """For benchmarks: reads the body, waits, says Yes."""
+    """For benchmarks: reads the body, waits, says Yes. GET /stats tells how many and how long since the last such call."""
     payload = json.dumps(
         {"choices": [{"message": {"content": "Yes"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 9}}
     ).encode()
 
+    times: list[float] = []
+
     async def answer(request: web.Request) -> web.Response:
+        times.append(time.monotonic())
         await request.read()
         await asyncio.sleep(latency_s)
+        times.append(time.monotonic())
         return web.Response(body=payload, content_type="application/json")
 
+    async def stats(request: web.Request) -> web.Response:
+        told = {"requests": len(times) // 2, "seconds": max(times) - min(times)}
+        times.clear()
+        return web.json_response(told)
+
     app = web.Application(client_max_size=2**30)
+    app.router.add_get("/stats", stats)
     app.router.add_post("/{path:.*}", answer)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
