@@ -75,12 +75,17 @@ def test_a_leak_in_the_prompt_is_found(tmp_path):
 
 
 def test_folds_keep_groups_whole(tmp_path):
-    """A picture that marks its group, whatever the outcome, tells nothing about another group."""
-
-    def draw(rng, row):
-        return [noise(np.random.default_rng(int(row["group_id"][-3:])))]
-
-    assert flags(audit_release(release_of(tmp_path, ANSWERS, draw), ANSWERS)) == set()
+    """A picture that marks its group, and a label that is the group's: nothing is told about another group."""
+    asked = exam(tasks="E").filter(pl.col("condition").str.starts_with("identity"))
+    colors = {group: color for group, color in zip(
+        sorted(asked["group_id"].unique()), np.random.default_rng(1).choice(["key_red", "key_blue"], 48), strict=True
+    )}  # fmt: skip
+    answers = asked.with_columns(gold=pl.col("group_id").replace_strict(colors))
+    audit = audit_release(
+        release_of(tmp_path, answers, lambda rng, row: [noise(np.random.default_rng(int(row["group_id"][-3:])))]),
+        answers,
+    )
+    assert flags(audit) == set()
 
 
 def test_judges_that_sat_the_exam_stand_beside_it(tmp_path):

@@ -195,6 +195,16 @@ def test_probe_baselines_are_matched_exactly():
     assert of("VCC_rep", "composite/split") == 1
 
 
+def test_a_scene_counts_from_090():
+    """A wrong position costs 0.1 and is let pass, a wrong carried object costs 0.2 and is not."""
+    answers = exam(tasks="B", items_b=2)
+    first, second = (json.loads(gold) for gold in answers["gold"])
+    first["agent"]["dir"], second["agent"]["carrying"] = "down", {"type": "key", "color": "red"}
+    graded = one_judge(answers, dict(zip(answers["uid"], map(json.dumps, (first, second)), strict=True)))
+    assert graded["score"].to_list() == [pytest.approx(0.9), pytest.approx(0.8)]
+    assert graded["right"].to_list() == [True, False]
+
+
 def test_wrong_choices_are_named():
     answers = exam(tasks="A").filter(pl.col("condition") == "true").head(4)
     graded = one_judge(answers, dict.fromkeys(answers["uid"], "A"))

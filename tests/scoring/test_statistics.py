@@ -127,6 +127,15 @@ def test_dependent_answers_count_as_fewer():
     assert effective_groups(sums_of(mixed, np.full(48, 9.0)))[0] > 250
 
 
+def test_paired_difference_is_bonett_and_prices():
+    """12 pairs only the first gets right, 3 only the second, 33 alike: p12 = 13/50, p21 = 4/50."""
+    low, high, method = difference_interval(sums_of([1] * 12 + [-1] * 3 + [0] * 33))
+    p12, p21 = 13 / 50, 4 / 50
+    half = 1.959964 * math.sqrt((p12 + p21 - (p12 - p21) ** 2) / 50)
+    assert method == ["adjusted"]
+    assert (low[0], high[0]) == pytest.approx((p12 - p21 - half, p12 - p21 + half))
+
+
 def test_nothing_observed_has_no_interval():
     low, high, method = rate_interval(sums_of([0, 0], [0, 0]))
     assert np.isnan(low[0]) and np.isnan(high[0]) and method == [""]
