@@ -24,7 +24,6 @@ _IF = re.compile(
 _WOULD = re.compile(r"would (?:the |its )?(.+?) (?:increase|decrease|change|be\b|rise|grow|stay)", re.I)
 _WOULD_BE = re.compile(r"(?:^|, )(?:the )?([^,;]+?) would be\b", re.I)
 _EQUALS = re.compile(r"^(?:the )?([^,;=]+?) (?:equals|is|=)\b", re.I)
-_SENTENCE = re.compile(r"(?<=[.!;])\s+(?=[A-Z])")
 
 
 class Reference(Case):
@@ -174,7 +173,8 @@ class Reference(Case):
                 "factor": factor,
                 "objects": set(),
             }
-        sentence = _SENTENCE.split(self.question.strip())[-1] if self.question else ""
+        question = self.question.strip()
+        sentence = question[max(question.rfind(mark) for mark in (". ", "! ", "; ")) + 1 :].strip()
         found: dict[str, Any] = {
             "type": None,
             "target": None,

@@ -31,8 +31,8 @@ class StateChecks(Reference):
             self.foreign_attribute(name, snake(label), stated, pointer)
         for key, (value, pointer) in self.conditions.items():
             self.condition(key, value, pointer)
-        complaint = self.family.implausible(self.solved, self.state_words())
-        if complaint:
+        implausible = self.family.implausible
+        if implausible and (complaint := implausible(self.solved, self.state_words())):
             self.add("plausible", False, "/state_0", "a state that can exist", complaint, "phase of the substance")
         self.forces()
 

@@ -4,7 +4,9 @@ intervention (paper 2, transition verifier, with the physics solved again)."""
 from __future__ import annotations
 
 import itertools
+import math
 import re
+from collections.abc import Mapping
 
 from tasks.traces.equations import NotMath, evaluate
 from tasks.traces.families import State
@@ -14,6 +16,27 @@ from tasks.verification.reading import Stated, Told, quantity
 from tasks.verification.state_checks import StateChecks
 
 _DECIMAL = re.compile(r"\d\.\d|\d{3}")
+
+
+_CLAUSE = re.compile(r"[;\n]|→|⇒|=>|\\Rightarrow|,\s(?=[A-Za-z])")
+_EQUALS = re.compile(r"(?<![<>!])[=≈]|\\approx")
+
+
+class _Symbols(dict[str, float]):
+    """The values of the symbols of a family in a solved state, looked up as an equation asks for them; angles in radians.
+    KeyError where a symbol stands for several quantities that differ, or for none that is known."""
+
+    def __init__(self, case: TransitionChecks):
+        self.case = case
+
+    def __missing__(self, symbol: str) -> float:
+        solved, reader = self.case.solved, self.case.reader
+        keys = reader.symbols[symbol]
+        known = {float(value) for key in keys if isinstance(value := solved.get(key), int | float)}
+        if len(known) != 1:
+            raise KeyError(symbol)
+        value = known.pop()
+        return math.radians(value) if reader.dimensions[keys[0]] == "angle" else value
 
 
 class TransitionChecks(StateChecks):
@@ -319,14 +342,9 @@ class TransitionChecks(StateChecks):
         text = as_text(self.tr.get("equation"))[:2000]
         if not text:
             return
-        values: dict[str, float] = {}
-        for symbol, keys in self.reader.symbols.items():
-            known = [float(self.solved[key]) for key in keys if isinstance(self.solved.get(key), float | int)]
-            if len(known) == 1 or (known and len(set(known)) == 1):
-                angle = self.reader.dimensions[keys[0]] == "angle"
-                values[symbol] = known[0] * (0.017453292519943295 if angle else 1.0)
+        values = _Symbols(self)
         decided = False
-        for clause in re.split(r"[;\n]|→|⇒|=>|\\Rightarrow|,\s(?=[A-Za-z])", text):
+        for clause in _CLAUSE.split(text):
             decided = self.clause(clause, values) or decided
         if not decided:
             self.add(
@@ -338,9 +356,9 @@ class TransitionChecks(StateChecks):
                 "not read as mathematics",
             )
 
-    def clause(self, clause: str, values: dict[str, float]) -> bool:
+    def clause(self, clause: str, values: Mapping[str, float]) -> bool:
         """One chain of equalities: every part that has a value must have the same."""
-        parts = [part.strip() for part in re.split(r"(?<![<>!])[=≈]|\\approx", clause) if part.strip()]
+        parts = [part.strip() for part in _EQUALS.split(clause) if part.strip()]
         if len(parts) < 2:
             return False
         key = next(iter(self.reader.symbols.get(parts[0], ())), None)

@@ -102,7 +102,7 @@ class Family:
     initial: tuple[str, ...] = ()  # derived quantities of the initial state
     constants: Mapping[str, float] = field(default_factory=dict)
     defaults: Mapping[str, str] = field(default_factory=dict)  # conditions that go without saying
-    implausible: Callable[[State, str], str | None] = lambda state, words: None
+    implausible: Callable[[State, str], str | None] | None = None  # what cannot exist in a state, by its words
 
     @functools.cached_property
     def givens(self) -> tuple[str, ...]:
