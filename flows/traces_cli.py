@@ -193,9 +193,9 @@ def verify(obj: Any, file: Path, bank: str | None, name: str | None, no_question
     }  # fmt: skip
     text = [f"{judge}: {len(result.verdicts):,} traces, {len(result.problems):,} problems"]
     for label, m in shown.items():
-        value = "   -  " if m["value"] is None else f"{m['value']:6.3f}"
+        number = "   -  " if m["value"] is None else f"{m['value']:6.3f}"
         bounds = "" if m["ci_low"] is None else f"  [{m['ci_low']:.3f}, {m['ci_high']:.3f}]"
-        text.append(f"  {label:<34} {value}{bounds}  n = {m['n_ok']:,}")
+        text.append(f"  {label:<34} {number}{bounds}  n = {m['n_ok']:,}")
     value = {
         "artifact": artifact.key, "traces": len(result.verdicts), "problems": result.problems,
         "metrics": [{k: m[k] for k in ("representation", "slice", "metric", "value", "ci_low", "ci_high", "n_ok")} for m in metrics],
