@@ -1,7 +1,8 @@
 """Simulators and their environments.
 
 An environment is a class in a file of its own under `worlds/<world>/`; putting the file there is all that it takes to
-add one. Environments from outside the project come by entry point (group `worldaudit.environments`), or by `register`.
+add one. Environments from outside the project come by entry point (group `worldaudit.environments`), by `register`, or
+are named by where they are: `package.module:Class`.
 """
 
 from __future__ import annotations
@@ -63,9 +64,23 @@ def environments(world: str) -> dict[str, type[Environment]]:
 
 def environment(world: str, name: str, env_id: str | None = None) -> Environment:
     """An environment by name, in one of its configurations. Raises BadInput, naming what there is."""
+    if ":" in name:
+        return _imported(world, name)(env_id)
     known = environments(world)
     if name not in known:
         close = difflib.get_close_matches(name, known, 1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         raise BadInput(f"unknown {world} environment {name!r}; {hint}there are {', '.join(sorted(known))}")
     return known[name](env_id)
+
+
+def _imported(world: str, place: str) -> type[Environment]:
+    """The class at `package.module:Class`, which every process of a run can import."""
+    module, _, name = place.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise BadInput(f"no environment {place!r}: {error}; is its folder in PYTHONPATH?") from error
+    if not (inspect.isclass(found) and issubclass(found, Environment)) or found.world != world:
+        raise BadInput(f"{place} is no {world} environment; docs/environments.md says how one is written")
+    return found

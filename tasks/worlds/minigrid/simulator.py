@@ -18,7 +18,7 @@ from minigrid.core.constants import COLOR_TO_IDX, IDX_TO_COLOR, IDX_TO_OBJECT, O
 from minigrid.core.world_object import WorldObj
 from minigrid.minigrid_env import MiniGridEnv
 
-from tasks.errors import BadInput
+from tasks.errors import BadInput, StageFailed
 
 ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle")
 VIEW = 7  # cells a side of the agent's view; the agent stands at row 6, column 3 and looks up
@@ -246,7 +246,14 @@ class Simulator:
         self.reward = 0.0
 
     def reset(self, seed: int) -> None:
-        self.env.reset(seed=seed)
+        """Raises RecursionError where MiniGrid cannot place a layout, StageFailed where an environment's own code fails."""
+        try:
+            self.env.reset(seed=seed)
+        except RecursionError:
+            raise
+        except Exception as error:
+            env_id = self.env.spec.id if self.env.spec else type(self.env).__name__
+            raise StageFailed(f"{env_id}: reset(seed={seed}) raised {type(error).__name__}: {error}") from error
         self.mission = str(self.env.mission)
         self.terminated = self.truncated = False
         self.reward = 0.0
