@@ -8,6 +8,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -411,3 +412,25 @@ class Counts:
         with open(os.environ["COUNTS_LOG"], "a") as log:
             log.write(".")
         return "A"
+
+
+def test_an_interrupted_run_says_so_and_goes_on_where_it_was(store: Path, tmp_path: Path) -> None:
+    config = tmp_path / "audit.toml"
+    config.write_text(f'[judges.rude]\napi = "python"\nentry_point = "{__name__}:interrupt"\n')
+    arguments = [*RUN[:4], "--judge", "coin", "--judge", "rude", "--processes", "0", "--config", str(config)]
+    done = worldaudit(*arguments, "--store", str(store), cwd=tmp_path)
+    assert done.code == 1, done
+    assert "interrupted" in done.err
+    assert "Traceback" not in done.err
+    record = Store(store).read_run("latest")
+    assert (record["state"], record["error"]) == ("failed", "interrupted")
+    again = worldaudit(*RUN, "--store", str(store))
+    assert "nothing was recomputed" in again.out
+
+
+def interrupt(message: object, pressed: list[bool] = []) -> str:  # noqa: B006
+    """A judge while whom the user presses Ctrl-C, once."""
+    if not pressed:
+        pressed.append(True)
+        os.kill(os.getpid(), signal.SIGINT)
+    return "A"
