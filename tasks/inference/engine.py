@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -14,6 +14,8 @@ from tasks.inference.journal import Journal
 from tasks.inference.message import Message, Pictures
 from tasks.inference.progress import Progress
 
+HOPELESS = 10  # items that fail one after the other, with no answer in between
+Job = tuple[str, int, str]  # uid, replicate, SHA-256 of the request
 Status = Literal["ok", "truncated", "refused", "api_error"]
 
 
@@ -52,6 +54,10 @@ class Backend(Protocol):
     async def ask(self, question: Question, message: Message) -> Reply:
         """An answer, or a Reply that says why there is none. Stopped where no further question makes sense."""
         ...
+
+
+def job_key(question: Question, replicate: int) -> Job:
+    return question.uid, replicate, question.sha256
 
 
 def row_of(question: Question, replicate: int, reply: Reply) -> dict[str, Any]:
@@ -93,13 +99,18 @@ async def ask_all(
     missing: Iterable[tuple[Question, int]],
     pictures: Pictures,
     progress: Progress,
+    failed: Collection[Job] = (),
 ) -> Stopped | None:
     """Ask every missing (question, replicate). Returns why it stopped early, or None when everything was asked.
+
+    `failed` are those that failed in an earlier run: they may well fail again, one after the other, so that only the others
+    tell whether anything still gets through.
 
     Raises StoreError where answers can no longer be made durable: better none than lost ones.
     """
     source: Iterator[tuple[Question, int]] = iter(missing)
     stopping: list[Stopped] = []
+    in_a_row = 0
 
     async def one(question: Question, replicate: int) -> None:
         progress.in_flight += 1
@@ -109,6 +120,15 @@ async def ask_all(
             progress.in_flight -= 1
         await journal.append(row_of(question, replicate, reply))
         count(progress, spec, question, reply)
+        nonlocal in_a_row
+        if reply.status != "api_error":
+            in_a_row = 0
+        elif job_key(question, replicate) not in failed:
+            in_a_row += 1
+            if in_a_row == HOPELESS:
+                raise Stopped(
+                    f"{HOPELESS} items in a row failed, the last is {question.uid}: {reply.error}", abort=False
+                )
 
     async def worker() -> None:
         for question, replicate in source:

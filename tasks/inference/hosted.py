@@ -34,7 +34,6 @@ CONNECT_S = 15.0
 LONGEST_BACKOFF_S = 60.0
 PROBES = 3
 PREFLIGHT_RETRIES = 3
-HOPELESS = 10  # items that fail one after the other, with no answer in between
 
 
 class Failed(Exception):
@@ -61,7 +60,6 @@ class HostedBackend:
         self._pace = Pace(spec.limits.requests_per_minute, spec.limits.tokens_per_minute)
         self._random = random.Random()
         self._bad_tries = 0  # in a row, over all items, without an answer in between
-        self._bad_items = 0
         self._suspect: str | None = None  # the item at which the row of bad tries began
         self._probing: asyncio.Task[str | None] | None = None
         self._session: aiohttp.ClientSession | None = None
@@ -86,19 +84,9 @@ class HostedBackend:
     async def ask(self, question: Question, message: Message) -> Reply:
         """An answer within the item's deadline, or a Reply `api_error` that says why there is none.
 
-        Raises Stopped where the server is dead, the key or the account is refused, or nothing gets through any more.
+        Raises Stopped where the server is dead, or the key or the account is refused.
         """
-        reply = await self._within_deadline(question, message, self.spec.limits.retries)
-        if reply.status == "api_error":
-            self._bad_items += 1
-            if self._bad_items >= HOPELESS:
-                raise Stopped(
-                    f"{self._bad_items} items in a row failed at {self._host}, the last is {question.uid}: {reply.error}",
-                    culprit=question.uid,
-                )
-        else:
-            self._bad_items = 0
-        return reply
+        return await self._within_deadline(question, message, self.spec.limits.retries)
 
     async def _within_deadline(self, question: Question, message: Message, retries: int) -> Reply:
         started = time.monotonic()

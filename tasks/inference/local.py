@@ -14,7 +14,7 @@ from typing import Any
 
 from tasks.errors import BadInput
 from tasks.inference.config import JudgeSpec
-from tasks.inference.engine import Reply, Stopped
+from tasks.inference.engine import Reply
 from tasks.inference.exam import Question
 from tasks.inference.judges import make
 from tasks.inference.message import Message
@@ -45,13 +45,12 @@ def _answer(api: str, name: str, seed: int, message: Message) -> Any:
 
 
 class LocalBackend:
-    """A context manager. An exception of the judge is that item's api_error; too many in a row stop the run."""
+    """A context manager. An exception of the judge is that item's api_error."""
 
     def __init__(self, spec: JudgeSpec):
         self.spec = spec
         self.name = spec.model if spec.api == "embedded" else spec.entry_point or ""
         self.seed = spec.decoding.seed or 0
-        self.failures: list[str] = []
         self._pool: Executor | None = None
         self._coroutine = False
 
@@ -86,16 +85,7 @@ class LocalBackend:
             if not isinstance(text, str):
                 raise TypeError(f"answered {type(text).__name__}, not str")
         except Exception as error:
-            self.failures.append(question.uid)
-            reason = f"{type(error).__name__}: {error}"[:500]
-            if len(self.failures) >= self.spec.limits.breaker:
-                raise Stopped(
-                    f"{self.name} failed at {len(self.failures)} items in a row, the first is {self.failures[0]} "
-                    f"({reason})",
-                    culprit=self.failures[0],
-                ) from error
-            return Reply("api_error", error=reason, server="local")
-        self.failures.clear()
+            return Reply("api_error", error=f"{type(error).__name__}: {error}"[:500], server="local")
         # An embedded judge's row holds nothing that a second run would write otherwise.
         latency = None if self.spec.api == "embedded" else (time.perf_counter() - started) * 1000
         return Reply("ok", text=text, finish_reason="stop", latency_ms=latency, server="local")

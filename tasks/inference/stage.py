@@ -27,7 +27,7 @@ from storage.store import ArtifactWriter
 from tasks.errors import BadInput, StageFailed
 from tasks.inference import canaries
 from tasks.inference.config import JudgeSpec
-from tasks.inference.engine import Backend, Reply, Stopped, ask_all, count, row_of
+from tasks.inference.engine import Backend, Job, Reply, Stopped, ask_all, count, job_key, row_of
 from tasks.inference.exam import Question, jobs, journal_key, message_of, questions
 from tasks.inference.hosted import HostedBackend, check_sizes
 from tasks.inference.journal import Journal, Row
@@ -83,8 +83,10 @@ async def _infer(
     async with journal:
         answered, failed = answered_and_failed(journal)
         planned = list(jobs(asked, spec.replicates))
-        missing = [job for job in planned if _key(*job) not in answered]
-        missing.sort(key=lambda job: _key(*job) in failed)  # what failed before may fail again: it waits for the others
+        missing = [job for job in planned if job_key(*job) not in answered]
+        missing.sort(
+            key=lambda job: job_key(*job) in failed
+        )  # what failed before may fail again: it waits for the others
         progress = Progress(judge, len(planned), reused=len(planned) - len(missing))
         if not missing:
             return found
@@ -95,7 +97,7 @@ async def _infer(
             if isinstance(backend, HostedBackend):
                 missing = await _first(backend, spec, journal, missing, pictures, progress, servers, failed)
                 found = await _canaries(backend, spec, progress)
-            stopped = await ask_all(backend, spec, journal, missing, pictures, progress)
+            stopped = await ask_all(backend, spec, journal, missing, pictures, progress, failed)
         if stopped is not None and stopped.culprit:
             question, replicate = next(job for job in missing if job[0].uid == stopped.culprit)
             await journal.append(row_of(question, replicate, Reply("api_error", error=str(stopped))))
@@ -122,12 +124,12 @@ async def _first(
     pictures: Pictures,
     progress: Progress,
     servers: set[str],
-    failed: set[tuple[str, int, str]],
+    failed: set[Job],
 ) -> list[tuple[Question, int]]:
     """Preflight with the largest question that is missing and has not failed before; what is left to ask.
 
     Its answer is kept like any other. Where everything that is left has failed before there is nothing to learn so."""
-    fresh = [job for job in missing if _key(*job) not in failed]
+    fresh = [job for job in missing if job_key(*job) not in failed]
     if not fresh:
         return missing
     largest = max(fresh, key=lambda job: (job[0].body_bytes, len(job[0].image_ids)))
@@ -170,17 +172,13 @@ async def open_backend(spec: JudgeSpec, progress: Progress) -> AsyncIterator[Bac
             yield await stack.enter_async_context(HostedBackend(spec, base, progress))
 
 
-def _key(question: Question, replicate: int) -> tuple[str, int, str]:
-    return question.uid, replicate, question.sha256
-
-
-def answered_and_failed(journal: Journal) -> tuple[dict[tuple[str, int, str], Row], set[tuple[str, int, str]]]:
+def answered_and_failed(journal: Journal) -> tuple[dict[Job, Row], set[Job]]:
     """The answered questions with their rows, and those whose last try ended api_error.
 
     The first answer counts: a second one, from two writers that could not see each other, never replaces it.
     """
-    answered: dict[tuple[str, int, str], Row] = {}
-    failed: dict[tuple[str, int, str], Row] = {}
+    answered: dict[Job, Row] = {}
+    failed: dict[Job, Row] = {}
     for row in journal.rows():
         key = (row["uid"], row["replicate"], row["request_sha256"])
         if row["status"] == "api_error":
@@ -192,7 +190,7 @@ def answered_and_failed(journal: Journal) -> tuple[dict[tuple[str, int, str], Ro
 
 def rows_of(judge: str, spec: JudgeSpec, asked: list[Question], journal: Journal) -> Iterator[Row]:
     """One row a planned (question, replicate), in the order of the release: the answer, the failure, or `pending`."""
-    found: dict[tuple[str, int, str], Row] = {}
+    found: dict[Job, Row] = {}
     for row in journal.rows():
         key = (row["uid"], row["replicate"], row["request_sha256"])
         if key not in found or found[key]["status"] == "api_error":
@@ -205,7 +203,7 @@ def rows_of(judge: str, spec: JudgeSpec, asked: list[Question], journal: Journal
             "requested": canonical_json(question.requested),
             "request_sha256": question.sha256,
         }
-        yield {"judge": judge} | found.get(_key(question, replicate), pending)
+        yield {"judge": judge} | found.get(job_key(question, replicate), pending)
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:

@@ -39,7 +39,7 @@ async def chat(request):
 app = web.Application()
 app.router.add_get("/health", health)
 app.router.add_post("/v1/chat/completions", chat)
-web.run_app(app, host="127.0.0.1", port=port, print=None)
+web.run_app(app, host="127.0.0.1", port=port, print=None, shutdown_timeout=0.5)
 """
 
 

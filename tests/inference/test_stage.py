@@ -84,7 +84,7 @@ def test_an_exception_of_a_judge_is_that_items_failure(store):
 
 def test_a_judge_that_always_fails_stops_the_run(store):
     release = make_release(store, 40)
-    with pytest.raises(StageFailed, match=r"failed at 5 items in a row.*RuntimeError: never.*35 pending"):
+    with pytest.raises(StageFailed, match=r"10 items in a row failed.*RuntimeError: never.*30 pending"):
         infer(store, release, python("broken"))
     with pytest.raises(StageFailed, match="TypeError: answered int, not str"):
         infer(store, release, python("number"))
@@ -257,6 +257,27 @@ def test_too_many_failures_are_a_failed_stage_and_only_they_are_asked_again(stor
         rows = infer(store, release, judge(server.url))
     assert len(server.asked) == 60
     assert rows["text"].value_counts().sort("text").rows() == [("No", 10), ("Yes", 40)]
+
+
+def test_items_that_fail_again_and_again_do_not_keep_a_run_from_its_end(store):
+    """They are asked last, all in a row, and that says nothing about the server."""
+    release = make_release(store, 300, tasks="C")
+    bad = set()
+
+    def script(seen):
+        if seen.number == 290:
+            return Fail(401)
+        if seen.number in range(20, 290, 20):
+            bad.add(seen.mark)
+        return Fail(422) if seen.mark in bad else Say("Yes")
+
+    with ScriptedServer(script) as server:
+        spec = judge(server.url, limits={"concurrency": 1})
+        with pytest.raises(BadInput, match="276 of 300 answered, 14 failed, 10 pending"):
+            infer(store, release, spec)
+        rows = infer(store, release, spec)
+    assert rows["status"].value_counts().sort("status").rows() == [("api_error", 14), ("ok", 286)]
+    assert {seen.mark for seen in server.asked[-14:]} == bad
 
 
 def test_refresh_asks_what_failed_and_forget_asks_everything(store):
