@@ -136,9 +136,8 @@ def plain(folder: str, profile: str, refs: dict[str, dict[str, Ref]]) -> tuple[i
             ]
             match row["task"]:
                 case "A":
-                    now, after = shown
-                    pages = [timed("compose", panel, now, [after] * 4)]
-                    for _ in range(3):  # the distractors are rendered too
+                    pages = [timed("compose", panel, shown[0], shown * 4)]
+                    for _ in range(4):  # the candidates are rendered too
                         timed("render", env.get_pov_render, 32)
                 case "B":
                     pages = [shown[0][1]]

@@ -33,6 +33,7 @@ COMMANDS = {  # name: (where it is, what it does); a command is imported only wh
     "compare": ("flows.numbers_cli:compare", "Two runs or judges side by side, with paired tests."),
     "import-responses": ("flows.numbers_cli:import_responses", "Score answers that were collected elsewhere."),
     "audit": ("flows.numbers_cli:audit", "What a judge that cannot see could score."),
+    "power": ("flows.numbers_cli:power", "How many groups a difference needs."),
     "export": ("flows.store_cli:export", "A release that others can load: jsonl, parquet or croissant."),
     "traces": ("flows.traces_cli:traces", "Stated worlds: generate, verify, audit, export."),
     "store": ("flows.store_cli:store", "Check digests, drop what no run uses, print SQL views."),

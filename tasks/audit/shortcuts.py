@@ -118,9 +118,7 @@ def audit_release(
     judges = {name: _accuracies(items, answers, given) for name, given in (responses or {}).items()}
     if scenes["group_id"].n_unique() >= FOLDS:
         made.append(_constant_scene(scenes, seed))
-    return Audit(
-        release.key, [one.at(level) for one in made], action_need(answers, items.select("uid", "prompt")), judges
-    )
+    return Audit(release.key, [one.at(level) for one in made], action_need(answers), judges)
 
 
 def _subject() -> pl.Expr:

@@ -93,7 +93,12 @@ def _drafts(source: Source, able: list[Group], tasks: Config) -> Iterator[list[D
                 f"{source.world.env_id}: {len(able)} groups passed the gates, Task {name} wants {wanted}; "
                 "raise the shard's `groups` in the profile"
             )
-        chosen = able[:wanted]
+        chosen = able[:wanted] if name != "E" else task_e.fit(able)[:wanted]
+        if len(chosen) < wanted:
+            raise StageFailed(
+                f"{source.world.env_id}: Task {name} can use {len(chosen)} of {len(able)} accepted groups and wants "
+                f"{wanted}; raise the shard's `groups` in the profile"
+            )
         match name:
             case "A":
                 yield from task_a.draft(source, chosen, plan["items"])
@@ -139,6 +144,6 @@ def answers(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
         writer.add("answers", table)
 
 
-EXAMS = Stage("exams", 2, build)
+EXAMS = Stage("exams", 4, build)
 RELEASE = Stage("release", 1, release)
 ANSWERS = Stage("answers", 1, answers)

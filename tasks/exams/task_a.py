@@ -1,15 +1,21 @@
 """Task A: which of four views comes next after one action (paper 1, C.3).
 
-Distractors are first of all what other actions would have led to from the same state, so that the action is needed;
-only where those are too few, other frames of the same trajectory. Every distractor contradicts what the shown state and
-the true action allow, so that one who reads perfectly and knows the rules is never left with two.
+An item asks about a state of a Full trajectory and one action of the world, not always the one that the planner took: the
+planner moves forward most of the time and interacts where it can, so that one who knows its habits could do without
+the action. The action is drawn evenly among the outcomes that the state's actions have, the unchanged view among them, and
+the distractors are first of all the other outcomes; only where those are too few, other frames of the same trajectory.
+Every distractor contradicts what the shown state and the action allow, so that one who reads perfectly and knows the
+rules is never left with two.
 """
 
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
+from storage import canonical_json
 from tasks.errors import StageFailed
 from tasks.exams.records import Draft, uid
 from tasks.exams.source import Source
@@ -20,93 +26,129 @@ from tasks.worlds.base import Branch, Pixels
 
 LETTERS = "ABCD"
 Draw = Callable[[], Pixels]
-Option = tuple[str, Draw]  # what stands at a letter, and its frame
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A state that actions lead to; `kind` is "unchanged", or the first of the actions."""
+
+    kind: str
+    actions: tuple[str, ...]
+    branch: Branch
+
+
+@dataclass(frozen=True)
+class Question:
+    """One item: the action that is asked about, its true view and three distractors, and what identifies them."""
+
+    group: Group
+    step: int
+    action: str
+    mismatched: tuple[str, ...]  # actions that lead elsewhere
+    options: tuple[tuple[str, Draw], ...]  # what stands at a letter, and its frame; the true one first
+    shown: tuple[str, ...]
 
 
 def draft(source: Source, groups: Sequence[Group], count: int) -> Iterator[list[Draft]]:
-    """`count` transitions of `groups`, each with its shuffled and its masked twin; a list a group. Transitions are taken
-    in turn from the actions, the rarer ones first, and no two items show the same page."""
-    branches = {g.group_id: source.world.branches(g.seed, g.actions, range(len(g.actions))) for g in groups}
-    waiting: dict[str, list[tuple[Group, int]]] = {}
+    """`count` items about states of `groups`, each with its shuffled and its masked twin; a list a group. States whose
+    actions have four or more outcomes come first, and no two items show the same page."""
+    draw = source.random("A", "questions")
+    states: list[tuple[Group, int, list[Outcome]]] = []
     for group in groups:
-        for step, action in enumerate(group.actions):
-            waiting.setdefault(action, []).append((group, step))
-    shuffled = source.random("A", "transitions")
-    for action in sorted(waiting):
-        shuffled.shuffle(waiting[action])
-    order: list[tuple[Group, int, list[Option]]] = []
+        branches = source.world.branches(group.seed, group.actions, range(len(group.actions)))
+        states += [(group, step, _outcomes(source, group, step, branches[step])) for step in branches]
+    draw.shuffle(states)
+    states.sort(key=lambda state: len(state[2]) < 4)
+    cycles: dict[tuple[str, ...], list[str]] = {}
+    questions: list[Question] = []
     seen: set[tuple[str, ...]] = set()
-    while len(order) < count and any(waiting.values()):
-        for action in sorted(waiting, key=lambda name: (len(waiting[name]), name)):
-            while waiting[action]:
-                group, step = waiting[action].pop()
-                options, page = _options(source, group, step, branches[group.group_id][step])
-                if len(options) == 4 and page not in seen:
-                    seen.add(page)
-                    order.append((group, step, options))
-                    break
-            if len(order) == count:
+    for group, step, outcomes in states:
+        if len(questions) == count:
+            break
+        kinds = tuple(sorted(outcome.kind for outcome in outcomes))
+        asked = cycles.setdefault(kinds, [])
+        if not asked:
+            asked += draw.sample(kinds, len(kinds))
+        for kind in asked:
+            question = _question(source, group, step, outcomes, kind, draw)
+            if question is not None and question.shown not in seen:
+                asked.remove(kind)
+                seen.add(question.shown)
+                questions.append(question)
                 break
-    if len(order) < count:
+    if len(questions) < count:
         raise StageFailed(
-            f"Task A: {source.world.env_id} offers {len(order)} usable transitions in {len(groups)} trajectories, "
+            f"Task A: {source.world.env_id} offers {len(questions)} usable transitions in {len(groups)} trajectories, "
             f"{count} are wanted; give it more groups"
         )
-    first = shuffled.randrange(4)  # or the same letter would be one ahead in every environment
+    first = draw.randrange(4)  # or the same letter would be one ahead in every environment
     letters = [LETTERS[(first + place) % 4] for place in range(count)]
-    shuffled.shuffle(letters)
+    draw.shuffle(letters)
     for group in groups:
-        mine = [(place, step, options) for place, (owner, step, options) in enumerate(order) if owner is group]
+        mine = [pair for pair in zip(questions, letters, strict=True) if pair[0].group is group]
         yield [
             item
-            for place, step, options in sorted(mine, key=lambda entry: entry[1])
-            for item in _items(source, group, step, options, letters[place])
+            for question, letter in sorted(mine, key=lambda pair: pair[0].step)
+            for item in _items(source, question, letter)
         ]
 
 
-def _options(
-    source: Source, group: Group, step: int, branches: dict[str, Branch]
-) -> tuple[list[Option], tuple[str, ...]]:
-    """The gold option and three distractors for a transition of Full (fewer where it cannot be asked), and what
-    identifies them: the image ids of their frames."""
+def _outcomes(source: Source, group: Group, step: int, branches: dict[str, Branch]) -> list[Outcome]:
+    """The distinct states that the actions lead to, in the order of the actions."""
+    encode = source.world.encode
+    now = canonical_json(encode(group.traces["full"].states[step]))
+    found: dict[str, list[str]] = {}
+    for action, branch in branches.items():
+        found.setdefault(canonical_json(encode(branch.state)), []).append(action)
+    return [
+        Outcome("unchanged" if state == now else actions[0], tuple(actions), branches[actions[0]])
+        for state, actions in found.items()
+    ]
+
+
+def _question(
+    source: Source, group: Group, step: int, outcomes: list[Outcome], kind: str, draw: random.Random
+) -> Question | None:
+    """The item whose true view is the outcome of that kind; None where it cannot be asked fairly."""
     world, states = source.world, group.traces["full"].states
-    action, now = group.actions[step], states[step]
-
-    def frame(at: int) -> Draw:
-        return functools.partial(source.frame, group, "full", at)
-
-    options: list[Option] = [("gold", frame(step + 1))]
-    used = [source.image_id(group, "full", step + 1)]
-    if source.image_id(group, "full", step) == used[0]:
-        return [], ()  # an action that changes nothing to be seen
-    others = [(f"successor:{name}", branch.state, branch.draw) for name, branch in branches.items() if name != action]
-    nearby = sorted((t for t in range(len(states)) if t != step + 1), key=lambda t: (abs(t - step - 1), t))
-    others += [(f"trajectory:{t}", states[t], frame(t)) for t in nearby]
-    for name, state, draw in others:
+    now = states[step]
+    (gold,) = (outcome for outcome in outcomes if outcome.kind == kind)
+    action = draw.choice(gold.actions)
+    if world.contradicts(now, action, gold.branch.state):
+        return None  # an environment with a rule of its own
+    options: list[tuple[str, Draw]] = [(f"gold:{kind}", gold.branch.draw)]
+    shown = [image_id(gold.branch.draw())]
+    others = [(f"successor:{outcome.kind}", outcome.branch) for outcome in outcomes if outcome is not gold]
+    draw.shuffle(others)
+    nearby = sorted((t for t in range(len(states)) if t != step), key=lambda t: (abs(t - step), t))
+    frames = [(f"trajectory:{t}", states[t], functools.partial(source.frame, group, "full", t)) for t in nearby]
+    for name, state, frame in [(name, branch.state, branch.draw) for name, branch in others] + frames:
         if len(options) == 4:
             break
-        if world.contradicts(now, action, state) and (shown := image_id(draw())) not in used:
-            used.append(shown)
-            options.append((name, draw))
-    return options, tuple(used)
+        if world.contradicts(now, action, state) and (identity := image_id(frame())) not in shown:
+            shown.append(identity)
+            options.append((name, frame))
+    if len(options) < 4:
+        return None
+    mismatched = tuple(name for outcome in outcomes if outcome is not gold for name in outcome.actions)
+    return Question(group, step, action, mismatched, tuple(options), (source.image_id(group, "full", step), *shown))
 
 
-def _items(source: Source, group: Group, step: int, options: list[Option], gold: str) -> Iterator[Draft]:
+def _items(source: Source, question: Question, gold: str) -> Iterator[Draft]:
+    group, step = question.group, question.step
     texts = source.prompts.tasks["A"]["actions"]
-    random = source.random("A", group.group_id, step)
-    gold_option, *distractors = options
-    random.shuffle(distractors)
-    displayed = list(distractors)
+    draw = source.random("A", group.group_id, step)
+    gold_option, *displayed = question.options
+    draw.shuffle(displayed)
     displayed.insert(LETTERS.index(gold), gold_option)
     page = panel(
         ("NOW", source.frame(group, "full", step)),
-        [(letter, draw()) for letter, (_, draw) in zip(LETTERS, displayed, strict=True)],
+        [(letter, frame()) for letter, (_, frame) in zip(LETTERS, displayed, strict=True)],
     )
     picture = Picture.of(page)
-    action = group.actions[step]
-    mismatched = random.choice([name for name in sorted(texts) if name not in (action, "unknown")])
+    mismatched = draw.choice(sorted(question.mismatched))
     base = uid("A", source.world, group.short_id, "full", f"t{step:03d}")
-    for condition, shown in (("true", action), ("shuffle", mismatched), ("mask", "unknown")):
+    for condition, shown in (("true", question.action), ("shuffle", mismatched), ("mask", "unknown")):
         yield Draft(
             uid=base if condition == "true" else f"{base}.{condition}",
             task="A",
@@ -120,6 +162,6 @@ def _items(source: Source, group: Group, step: int, options: list[Option], gold:
             condition=condition,
             gold=gold,
             companion_of=None if condition == "true" else base,
-            steps=[step, step + 1],
+            steps=[step],
             options=[name for name, _ in displayed],
         )

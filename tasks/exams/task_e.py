@@ -2,7 +2,8 @@
 
 A trajectory with its first pickup at step p, that object's drop at d and its end at T is asked about at checkpoints
 before T: identity at a short, a medium and a long distance from p; status early and midway while it is held, at the
-drop, and long after it.
+drop, and long after it. All storyboards of a trajectory show equally many frames, or their number would tell how late
+the checkpoint is and with it the status.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ ROLES = (
 )  # fmt: skip
 
 
+LEAST_FRAMES, MOST_FRAMES = 4, 8
+
+
 def story(group: Group) -> tuple[str, int, int, int]:
     """(first object as `key_yellow`, pickup step, step of its drop, last step) of Full. Raises StageFailed."""
     full = group.traces["full"]
@@ -35,9 +39,17 @@ def story(group: Group) -> tuple[str, int, int, int]:
     return f"{kind}_{color}", picked, drops[0], len(full.states) - 1
 
 
+def frames_shown(group: Group) -> int:
+    """How many frames each of the trajectory's storyboards shows: as many as there are at its first checkpoint."""
+    return min(story(group)[1] + 1, MOST_FRAMES)
+
+
 def checkpoints(group: Group) -> dict[str, int]:
-    """The step of each role that this trajectory has room for."""
+    """The step of each role that this trajectory has room for; none where so few frames precede the pickup that they
+    could not tell a story."""
     _, picked, dropped, end = story(group)
+    if picked + 1 < LEAST_FRAMES:
+        return {}
     last = end - 1
     steps = {
         "identity_short": picked + 1,
@@ -58,6 +70,11 @@ def checkpoints(group: Group) -> dict[str, int]:
         if steps.get(earlier, -1) >= steps[later] or steps[later] > last:
             del steps[later]
     return steps
+
+
+def fit(groups: Sequence[Group]) -> list[Group]:
+    """The groups that can be asked about at all."""
+    return [group for group in groups if checkpoints(group)]
 
 
 def room(group: Group, role: str) -> int:
@@ -86,7 +103,7 @@ def draft(source: Source, groups: Sequence[Group], counts: Mapping[str, int]) ->
 def _item(source: Source, group: Group, role: str, checkpoint: int) -> Draft:
     label, _, dropped, _ = story(group)
     question = role.split("_")[0]
-    steps = keyframes(group, last=checkpoint)
+    steps = keyframes(group, last=checkpoint, most=frames_shown(group))
     return Draft(
         uid=uid("E", source.world, group.short_id, "full", role),
         task="E",

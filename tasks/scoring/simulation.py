@@ -68,7 +68,7 @@ def exam(
             env = ENVS[index % len(ENVS)]
             others = ["successor:left", "successor:right", "trajectory:0"]
             place = index % 4
-            gold, shown_at = "ABCD"[place], [*others[:place], "gold", *others[place:]]
+            gold, shown_at = "ABCD"[place], [*others[:place], "gold:forward", *others[place:]]
             true = add("A", env, index // 2, gold, str(index), "true", condition="true", options=shown_at)
             for condition in ("shuffle", "mask"):
                 ablation = {"condition": condition, "companion_of": true, "options": shown_at}

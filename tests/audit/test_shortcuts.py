@@ -116,18 +116,18 @@ def test_whether_the_action_is_needed():
 
 def test_habits_of_what_is_asked_show():
     """Where the asked outcome is always the step forward, who sees everything but the action is right every time; where it
-    is drawn evenly, one time in four."""
+    is drawn evenly, one time in four (here three)."""
     true = exam(tasks="A", items_a=240).filter(pl.col("condition") == "true")
     four = ["left", "right", "forward", "pickup"]
 
     def ask(actions):
-        options = [["gold", *(f"successor:{other}" for other in four if other != action)] for action in actions]
-        words = {"left": "turn left", "right": "turn right", "forward": "move forward", "pickup": "pick up the object"}
-        prompts = true.select("uid", prompt=pl.Series([f"Now.\nAction: {words[action]}" for action in actions]))
-        return action_need(true.with_columns(options=pl.Series(options)), prompts)
+        options = [
+            [f"gold:{action}", *(f"successor:{other}" for other in four if other != action)] for action in actions
+        ]
+        return action_need(true.with_columns(options=pl.Series(options)))
 
     assert ask(["forward"] * 240).habit == 1
     evenly = np.random.default_rng(0).choice(four[:3], 240)
     assert ask(list(evenly)).habit == pytest.approx(1 / 3, abs=0.1)
-    unknown = true.select("uid", prompt=pl.lit("Action: dance"))
-    assert action_need(true, unknown).habit is None
+    unnamed = pl.Series([["gold", "successor:left"]] * 240)
+    assert action_need(true.with_columns(options=unnamed)).habit is None

@@ -20,6 +20,7 @@ from tasks.gates.items import shown_digest
 from tasks.stage import Ref, produce
 from tasks.trajectories import groups
 from tasks.worlds import environment
+from tasks.worlds.minigrid.tiles import draw
 from tests.conftest import SEED, generate
 
 BASE_COUNTS = {"A": 103, "B": 144, "C": 486, "D": 144, "E": 325}
@@ -150,27 +151,47 @@ def test_answers_refuse_an_exam_that_is_not_decidable(tmp_path):
     assert list(store.files.list("artifacts/answers")) == []
 
 
-def test_task_a_gold_is_the_letter_at_which_the_true_next_frame_stands(smoke):
-    """Labels read back from the pixels: the gold candidate is the rendered next frame, cut out of the page."""
+def asked_action(prompt):
+    texts = prompt_set("minigrid-v1").tasks["A"]["actions"]
+    told = prompt.split("Action: ")[1].split("\n")[0]
+    return next(name for name, text in texts.items() if text == told)
+
+
+def test_task_a_gold_is_the_letter_at_which_the_simulators_next_frame_stands(smoke):
+    """Labels read back from the pixels: the page's gold candidate is what a fresh simulator shows after the prefix of
+    the trajectory and the action that the prompt names; no other candidate is."""
     answers = smoke.artifact("answers").read("answers").filter((pl.col("task") == "A") & HEADLINE)
-    items = {uid: ids for uid, ids in smoke.artifact("release").read("items").select("uid", "image_ids").iter_rows()}
-    pages = dict(smoke.artifact("release").read("images").select("image_id", "png").iter_rows())
-    frames, pictures = {}, {}
-    for env in answers["env"].unique():
-        rendering = smoke.artifact("rendering", env)
-        frames |= {(g, v, s): i for g, v, s, i in rendering.read("frames").iter_rows()}
-        pictures |= dict(rendering.read("images").select("image_id", "png").iter_rows())
+    release = smoke.artifact("release")
+    items = {
+        uid: (ids, text) for uid, ids, text in release.read("items").select("uid", "image_ids", "prompt").iter_rows()
+    }
+    pages = dict(release.read("images").select("image_id", "png").iter_rows())
     corners = {"A": (264, 32), "B": (496, 32), "C": (264, 288), "D": (496, 288)}
-    for uid, group_id, gold, steps, options in answers.select(
-        "uid", "group_id", "gold", "steps", "options"
-    ).iter_rows():
-        page = np.asarray(Image.open(io.BytesIO(pages[items[uid][0]])))
-        after = np.asarray(Image.open(io.BytesIO(pictures[frames[group_id, "full", steps[1]]])))
-        cut = {letter: page[y : y + 224, x : x + 224] for letter, (x, y) in corners.items()}
-        assert [letter for letter, pixels in cut.items() if np.array_equal(pixels, after)] == [gold]
-        assert options["ABCD".index(gold)] == "gold"
-        before = np.asarray(Image.open(io.BytesIO(pictures[frames[group_id, "full", steps[0]]])))
-        assert np.array_equal(page[32:256, 8:232], before)
+    for env, env_id in answers.select("env", "env_id").unique().iter_rows():
+        world = environment("minigrid", env, env_id)
+        made = {group.group_id: group for group in groups(smoke.artifact("variants", env), world)}
+        for uid, group_id, gold, steps, options in (
+            answers.filter(pl.col("env") == env).select("uid", "group_id", "gold", "steps", "options").iter_rows()
+        ):
+            (image_ids, prompt), group = items[uid], made[group_id]
+            page = np.asarray(Image.open(io.BytesIO(pages[image_ids[0]])))
+            trace = world.execute(group.seed, [*group.actions[: steps[0]], asked_action(prompt)])
+            before, after = (draw(state.view) for state in trace.states[-2:])
+            cut = {letter: page[y : y + 224, x : x + 224] for letter, (x, y) in corners.items()}
+            assert [letter for letter, pixels in cut.items() if np.array_equal(pixels, after)] == [gold]
+            assert options["ABCD".index(gold)].startswith("gold:")
+            assert np.array_equal(page[32:256, 8:232], before)
+
+
+def test_task_a_asks_evenly_among_the_outcomes_it_shows(smoke):
+    """One who knows which outcome is usually asked about, but not the action, must gain little: over items that show
+    the same kinds of outcomes no kind is asked more than once more often than another."""
+    answers = smoke.artifact("answers").read("answers").filter((pl.col("task") == "A") & HEADLINE)
+    assert answers["options"].list.eval(pl.element().str.starts_with("successor")).list.sum().mean() > 2.5
+    prompts = dict(smoke.artifact("release").read("items").select("uid", "prompt").iter_rows())
+    asked = [asked_action(prompts[uid]) for uid in answers["uid"]]
+    assert max(asked.count(action) for action in set(asked)) <= len(asked) // 2
+    assert len(set(asked)) >= 4
 
 
 def test_task_a_letters_are_spread_and_ablations_show_the_same_page(smoke):
