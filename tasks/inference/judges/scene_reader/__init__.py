@@ -76,14 +76,14 @@ def shown_objective(frames: Frames) -> Objective | None:
     last = blobs(frames[-1])
     if any(sign_of(frame) for frame in frames):
         return follows_sign
-    for blob in last:
-        if blob.carried:
-            return functools.partial(carries, blob.color, blob.kind)
     near = [blob for blob in last if blob.at_hand]
     for blob in near:
         for other in last:
             if other.color != blob.color and beside(blob.color, other.color, frames):
                 return functools.partial(beside, blob.color, other.color)
+    for blob in last:
+        if blob.carried and not near:
+            return functools.partial(carries, blob.color, blob.kind)
     return functools.partial(at_hand, near[0].color) if near else None
 
 

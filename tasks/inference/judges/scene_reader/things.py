@@ -98,7 +98,7 @@ def sign_of(frame: np.ndarray) -> tuple[int, str] | None:
     if columns.start <= 1 or columns.stop >= WIDTH - 1:
         return None  # cut off by the frame
     panel = low[rows, columns]
-    letters = (panel < 90)[2:-2].any(axis=0)
+    letters = (panel < 90)[2:-2, 4:-4].any(axis=0)  # within the sign's own dark edges
     count = int((np.diff(letters.astype(int), prepend=0) == 1).sum())
     color = {3: "red", 4: "blue", 5: "green"}.get(count)
     return (int(sizes.max()), color) if color else None
