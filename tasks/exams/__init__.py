@@ -144,6 +144,6 @@ def answers(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
         writer.add("answers", table)
 
 
-EXAMS = Stage("exams", 4, build)
+EXAMS = Stage("exams", 5, build)
 RELEASE = Stage("release", 1, release)
 ANSWERS = Stage("answers", 1, answers)
