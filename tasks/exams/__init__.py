@@ -93,12 +93,7 @@ def _drafts(source: Source, able: list[Group], tasks: Config) -> Iterator[list[D
                 f"{source.world.env_id}: {len(able)} groups passed the gates, Task {name} wants {wanted}; "
                 "raise the shard's `groups` in the profile"
             )
-        chosen = able[:wanted] if name != "E" else task_e.fit(able)[:wanted]
-        if len(chosen) < wanted:
-            raise StageFailed(
-                f"{source.world.env_id}: Task {name} can use {len(chosen)} of {len(able)} accepted groups and wants "
-                f"{wanted}; raise the shard's `groups` in the profile"
-            )
+        chosen = able[:wanted]
         match name:
             case "A":
                 yield from task_a.draft(source, chosen, plan["items"])

@@ -72,11 +72,6 @@ def checkpoints(group: Group) -> dict[str, int]:
     return steps
 
 
-def fit(groups: Sequence[Group]) -> list[Group]:
-    """The groups that can be asked about at all."""
-    return [group for group in groups if checkpoints(group)]
-
-
 def room(group: Group, role: str) -> int:
     """How far the role's checkpoint lies from the pickup or the drop that it is about."""
     _, picked, dropped, _ = story(group)
@@ -91,7 +86,7 @@ def draft(source: Source, groups: Sequence[Group], counts: Mapping[str, int]) ->
         if len(able) < count:
             raise StageFailed(
                 f"Task E: {len(able)} of {len(groups)} trajectories of {source.world.env_id} have room for {role}, "
-                f"{count} are wanted; give it more groups"
+                f"{count} are wanted; give it more groups, and a quiet_start of at least {LEAST_FRAMES - 1}"
             )
         able.sort(key=lambda group: (-room(group, role), group.group_id))
         asked[role] = {group.group_id for group in able[:count]}

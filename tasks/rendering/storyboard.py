@@ -67,15 +67,14 @@ def storyboard(frames: Sequence[Captioned], columns: int = COLUMNS) -> Pixels:
 def sheet(parts: Sequence[tuple[str, Pixels]]) -> Pixels:
     """Titled pages of one width under each other, a line between them."""
     width = max(page.shape[1] for _, page in parts)
-    pages = []
+    whole = blank(width, sum(TITLE + page.shape[0] for _, page in parts))
+    top = 0
     for title, page in parts:
-        top = blank(width, TITLE)
-        top[:2] = INK
-        write(top, GAP, 8, title)
-        padded = blank(width, page.shape[0])
-        padded[:, : page.shape[1]] = page
-        pages += [top, padded]
-    return np.concatenate(pages)
+        whole[top : top + 2] = INK
+        write(whole, GAP, top + 8, title)
+        whole[top + TITLE : top + TITLE + page.shape[0], : page.shape[1]] = page
+        top += TITLE + page.shape[0]
+    return whole
 
 
 def panel(current: Captioned, candidates: Sequence[Captioned]) -> Pixels:

@@ -34,7 +34,7 @@ def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     """-> `groups` (one row a candidate, rejected ones with their reason) and `trajectories` (Full).
 
     Configuration: world, env, env_id, seed, groups (how many clean rollouts are wanted), first (number of the first
-    candidate, which numbers the group). Raises StageFailed where TRIES times as many candidates do not suffice.
+    candidate, which numbers the group), quiet_start (steps before anything happens). Raises StageFailed where TRIES times as many candidates do not suffice.
     """
     world = environment(config["world"], config["env"], config["env_id"])
     wanted, first = config["groups"], config.get("first", 0)
@@ -53,6 +53,9 @@ def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
         }
         try:
             trace = world.rollout(seed)
+            begins = min((event.step for event in trace.events), default=len(trace.actions))
+            if begins < config.get("quiet_start", 0):
+                raise Rejected(f"something happens at step {begins} already")
             start = start_identity(world, trace)
             if start in starts:
                 raise Rejected("the layout and start of an earlier group")
@@ -71,4 +74,4 @@ def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
         )
 
 
-ROLLOUTS = Stage("rollouts", 1, roll_out)
+ROLLOUTS = Stage("rollouts", 2, roll_out)

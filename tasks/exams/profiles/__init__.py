@@ -71,6 +71,7 @@ class Shard(_Strict):
     env_id: str
     groups: int = Field(gt=0)
     first: int = Field(default=0, ge=0)
+    quiet_start: int = Field(default=0, ge=0)
     A: TaskA | None = None
     B: TaskB | None = None
     C: TaskC | None = None
@@ -92,7 +93,8 @@ class Profile(_Strict):
         """Configuration of the shard's `rollouts`."""
         plan = self.shards[shard]
         spare = plan.groups + plan.groups // 2 + 2  # not every rollout has a cue to mask and a counterfactual
-        return self.place(shard) | {"seed": seed, "groups": spare, "first": plan.first}
+        begin = {"first": plan.first, "quiet_start": plan.quiet_start}
+        return self.place(shard) | {"seed": seed, "groups": spare} | begin
 
     def variants(self, shard: str) -> dict[str, Any]:
         """Configuration of the shard's `variants`."""

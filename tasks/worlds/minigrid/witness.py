@@ -21,6 +21,7 @@ from tasks.worlds.minigrid.simulator import (
     VIEW,
     Simulator,
     State,
+    View,
     code_of,
     decode_state,
     encode_state,
@@ -149,16 +150,12 @@ class MiniGridWitness(Witness):
         expected = self._views[step].copy()
         for box in masked:
             expected[box.top // tiles.TILE, box.left // tiles.TILE] = UNSEEN
-        shown = pixels.reshape(VIEW, tiles.TILE, VIEW, tiles.TILE, 3).transpose(0, 2, 1, 3, 4)
-        pictures = tiles.atlas()
-        same = (shown == pictures.tiles[pictures.rows(expected)]).all(axis=(2, 3, 4))
-        state = self._states[step]
-        own = pictures.agent_tile(int(expected[AGENT_ROW, AGENT_COLUMN]), state.carrying)
-        same[AGENT_ROW, AGENT_COLUMN] = np.array_equal(shown[AGENT_ROW, AGENT_COLUMN], own)
-        if same.all():
+        drawn = tiles.draw(View(expected, self._states[step].carrying))
+        if np.array_equal(pixels, drawn):
             return None
-        row, column = np.argwhere(~same)[0].tolist()
-        return f"at step {step} the picture of cell ({row}, {column}) is not what the simulator shows there"
+        y, x = np.argwhere((pixels != drawn).any(axis=2))[0].tolist()
+        cell = (y // tiles.TILE, x // tiles.TILE)
+        return f"at step {step} the picture of cell {cell} is not what the simulator shows there"
 
     @functools.cached_property
     def _used(self) -> dict[tuple[int, int], int]:
