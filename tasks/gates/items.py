@@ -77,9 +77,11 @@ def decidable(items: Sequence[Item], seen: dict[str, tuple[str, str]]) -> str | 
     (gold, uid), and grows by these items where they pass."""
     mine: dict[str, tuple[str, str]] = {}
     for item in items:
+        if _ablated(item):  # its action is not the one that led to its gold
+            continue
         shown = shown_digest(item.prompt, item.image_ids)
         gold, other = seen.get(shown) or mine.setdefault(shown, (item.gold, item.uid))
-        if gold != item.gold and not _ablated(item):
+        if gold != item.gold:
             return f"{item.uid} shows what {other} shows and has another gold answer"
     seen.update(mine)
     return None

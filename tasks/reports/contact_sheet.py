@@ -52,7 +52,8 @@ def contact_sheet(panels: Iterable[Panel], columns: int = COLUMNS) -> bytes:
         for index, ending in enumerate(panel.endings[:2]):
             x, y = left + index * (SIDE + GAP), top + 2 * LINE + 2
             with Image.open(io.BytesIO(ending.png)) as frame:
-                page.paste(frame.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX), (x, y))
+                size = (SIDE, min(SIDE, round(SIDE * frame.height / frame.width)))
+                page.paste(frame.convert("RGB").resize(size, Image.Resampling.BOX), (x, y + SIDE - size[1]))
             draw.text((x, y + SIDE + 1), f"{ending.variant}: {ending.outcome}", fill=INK, font=font)
     out = io.BytesIO()
     page.save(out, "PNG", optimize=True)

@@ -398,6 +398,34 @@ def table_22(numbers: Numbers) -> Table | None:
     )
 
 
+def table_25(numbers: Numbers) -> Table | None:
+    """Of exams with one alternative framing; those with more have Tables 2 and 14 to 19."""
+    rows = []
+    for judge in numbers.judges:
+        if not any(
+            numbers.row(judge, task, "delta_acc_positive", kind) for task, kind in (("C", "composite"), ("D", ""))
+        ):
+            continue
+        if any(numbers.row(judge, task, "delta_acc_negative", kind) for task, kind in (("C", "composite"), ("D", ""))):
+            continue
+        row: dict[str, Any] = {"Judge": judge, "Acc_A": numbers.value(judge, "A", "Acc_A1")}
+        for task, kind in (("C", "composite"), ("D", "")):
+            row[f"Acc_{task}"] = numbers.value(judge, task, "Acc", kind, slice_name="framing=neu")
+            row[f"Δ frame {task}"] = numbers.value(judge, task, "delta_acc_positive", kind)
+            row[f"IDR_raw {task}"] = numbers.value(judge, task, "IDR_raw", kind)
+        rows.append(row)
+    if not rows:
+        return None
+    return Table(
+        "table_25",
+        "Table 25: Accuracy, framing and, beyond the paper, paired discrimination",
+        f"Acc_C and Acc_D over all variants under neutral framing, Composite ({READ_AS}); Δ frame is the change of accuracy "
+        "under the alternative framing over the same Full and CF trajectories; IDR_raw over Full/CF groups.",
+        _frame(rows),
+        signed=("Δ frame C", "Δ frame D"),
+    )
+
+
 BUILDERS: tuple[Callable[[Numbers], Table | None], ...] = (
     table_2,
     table_3,
@@ -409,6 +437,7 @@ BUILDERS: tuple[Callable[[Numbers], Table | None], ...] = (
     table_18,
     table_19,
     table_22,
+    table_25,
 )
 
 
