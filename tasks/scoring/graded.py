@@ -86,15 +86,18 @@ def grade(answers: pl.DataFrame, responses: pl.DataFrame, parsed: pl.DataFrame) 
     `replicate`, `status` (a response status, or `unparsed`, or `pending` where nothing came), `parse_mode`, `value`,
     `ok` (answered and read), `correct` and `score` (null unless ok), `right` (correct, with what was not read as wrong),
     `yes` (the verdict of C and D; null unless ok), `p_success`, `components`, `failure`. Raises BadInput for responses to unknown
-    items and for repeated keys.
+    items and for repeated keys. Where an environment occurs in several configurations, `env` names the configuration: what
+    is resampled and shown is a configuration (paper 1, D.7).
     """
     _only_known("responses", responses, answers)
     _only_known("parsed answers", parsed, answers)
     keys = ["uid", "judge", "replicate"]
     rated = pl.col("p_success") if "p_success" in responses.columns else pl.lit(None, pl.Float64).alias("p_success")
     seats = responses.select("judge", "replicate").unique().sort("judge", "replicate")
+    several = pl.col("env_id").n_unique().over("env") > 1
     rows = (
         answers.with_columns(
+            pl.when(several).then("env_id").otherwise("env").alias("env"),
             pl.col("representation").fill_null(""),
             *(pl.col(name).fill_null(value) for name, value in CANONICAL.items()),
         )

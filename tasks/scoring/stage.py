@@ -52,4 +52,4 @@ def _run(inputs: Inputs, config: dict[str, Any], writer: ArtifactWriter) -> None
         writer.add(table, rows)
 
 
-SCORING = Stage("scoring", 2, _run)
+SCORING = Stage("scoring", 3, _run)
