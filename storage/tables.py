@@ -107,7 +107,8 @@ SCHEMAS: dict[str, pa.Schema] = {
         _text("companion_of"),
         _text("reference_group_id"),
         pa.field("steps", pa.list_(pa.int32())),  # the steps of the trajectory that the item shows, in display order
-        pa.field("options", pa.list_(pa.string())),  # A: what stands at each displayed letter: gold:OUTCOME, successor:OUTCOME, trajectory:STEP
+        # A: what stands at each displayed letter: gold:OUTCOME, successor:OUTCOME, trajectory:STEP
+        pa.field("options", pa.list_(pa.string())),
     ),
     # --- inference to numbers ---------------------------------------------------------------------------------------
     "responses": _schema(

@@ -18,14 +18,20 @@ _PICTURE_NAME = re.compile(r"[0-9a-f]{64}")
 class Item(Protocol):
     """What the gates read of an exam item; `tasks.exams.records.Draft` is one."""
 
-    uid: str
-    task: str
-    prompt: str
-    pictures: Sequence[Picture]
-    group_id: str
-    gold: str
-    variant: str | None
-
+    @property
+    def uid(self) -> str: ...
+    @property
+    def prompt(self) -> str: ...
+    @property
+    def pictures(self) -> Sequence[Picture]: ...
+    @property
+    def group_id(self) -> str: ...
+    @property
+    def gold(self) -> str: ...
+    @property
+    def variant(self) -> str | None: ...
+    @property
+    def condition(self) -> str | None: ...
     @property
     def image_ids(self) -> list[str]: ...
     def item(self) -> dict[str, Any]: ...
@@ -88,7 +94,7 @@ def decidable(items: Sequence[Item], seen: dict[str, tuple[str, str]]) -> str | 
 
 
 def _ablated(item: Item) -> bool:
-    return getattr(item, "condition", None) in ("shuffle", "mask")
+    return item.condition in ("shuffle", "mask")
 
 
 def shown_digest(prompt: str, image_ids: Sequence[str]) -> str:

@@ -32,7 +32,7 @@ def image_id(pixels: Pixels) -> str:
     """SHA-256 over width, height (big-endian 32 bits each) and the RGB pixels row by row."""
     height, width = pixels.shape[:2]
     identity = hashlib.sha256(struct.pack(">II", width, height))
-    identity.update(np.ascontiguousarray(pixels))
+    identity.update(np.ascontiguousarray(pixels).data)
     return identity.hexdigest()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import Any
 
 from storage import digest
 from storage.store import ArtifactWriter
@@ -44,8 +45,9 @@ def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
         if found == wanted:
             break
         seed = derived_seed(config["seed"], world.env_id, candidate)
-        row = {
-            "group_id": f"{world.name}_s{candidate:06d}",
+        group_id = f"{world.name}_s{candidate:06d}"
+        row: dict[str, Any] = {
+            "group_id": group_id,
             "world": world.world,
             "env": world.name,
             "env_id": world.env_id,
@@ -66,7 +68,7 @@ def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
         found += 1
         row |= {"mission": trace.mission, "actions": trace.actions, "steps": len(trace.actions)}
         writer.add("groups", [row])
-        writer.add("trajectories", [trajectory_row(row["group_id"], "full", trace, world)])
+        writer.add("trajectories", [trajectory_row(group_id, "full", trace, world)])
     if found < wanted:
         raise StageFailed(
             f"{world.env_id} gives {found} distinct clean rollouts in {wanted * TRIES + TRIES} candidates, "

@@ -213,6 +213,7 @@ class FakeItem:
     group_id: str = "doorkey_s000001"
     gold: str = "yes"
     variant: str = "full"
+    condition: str | None = None
     columns: tuple = ("uid", "task", "prompt", "image_ids", "answer_format", "max_tokens")
 
     @property

@@ -119,10 +119,7 @@ class View:
         return self.cells.tobytes() + self.carrying.to_bytes(2, "little")
 
 
-_SEEN_THROUGH = np.ones(16 << 6, dtype=bool)
-for _code in range(16 << 6):
-    if _code >> 6 in IDX_TO_OBJECT and opaque(_code):
-        _SEEN_THROUGH[_code] = False
+_SEEN_THROUGH = np.array([code >> 6 not in IDX_TO_OBJECT or not opaque(code) for code in range(16 << 6)])
 
 
 def crop(state: State) -> np.ndarray:

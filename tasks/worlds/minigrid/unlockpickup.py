@@ -8,6 +8,8 @@ CF            the box is removed, or moved within its room
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from tasks.worlds.minigrid.environment import MiniGridEnvironment, relocate, remove
 from tasks.worlds.minigrid.planner import Planner, places_of
 
@@ -15,7 +17,7 @@ from tasks.worlds.minigrid.planner import Planner, places_of
 class UnlockPickup(MiniGridEnvironment):
     name = "unlockpickup"
     default_id = "MiniGrid-UnlockPickup-v0"
-    causal_chain = ("pickup key", "unlock door", "pickup box")
+    causal_chain: ClassVar[tuple[str, ...]] = ("pickup key", "unlock door", "pickup box")
     final_event = "pickup box"
     nocue_target = "the key"
     nocue_budget = 5

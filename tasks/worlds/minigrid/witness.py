@@ -77,7 +77,8 @@ class MiniGridWitness(Witness):
         for action in actions:
             if terminated or truncated:
                 break
-            _, reward, terminated, truncated, _ = env.step(env.actions[action])
+            _, given, terminated, truncated, _ = env.step(env.actions[action])
+            reward = float(given)
             self._record()
             self._places.append(self._target_places())
         self.trace = Trace(
@@ -87,7 +88,7 @@ class MiniGridWitness(Witness):
             success=bool(terminated and reward > 0),
             terminated=bool(terminated),
             truncated=bool(truncated),
-            reward=float(reward),
+            reward=reward,
             intervention=intervention,
             events=environment.events(self._states),
         )
