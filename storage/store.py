@@ -31,7 +31,7 @@ from storage.tables import SCHEMAS, UNIQUE_KEYS, TableError, check_unique, confo
 PACKAGES = ("minigrid", "miniworld", "gymnasium", "numpy", "pillow", "isal", "pyarrow", "polars", "scipy", "prefect")
 COMPRESSED = frozenset({"png"})  # columns that hold compressed bytes already
 PART_ROWS = 100_000
-PART_BYTES = 8 * 2**20  # bounds a part's largest column, with it a row group, and what writing one takes: some four times that
+PART_BYTES = 8 * 2**20  # bounds a part's largest column, its row group, and with them the memory of a writer
 
 
 class StoreError(Exception):

@@ -47,8 +47,9 @@ def e2_state_encoding(case: Case) -> Findings:
         found[variant] = None
         for step, state in enumerate(case.stored[variant]):
             problem = witness.invalid_state(state)
-            if problem is None and step < len(witness.trace.states):
-                problem = witness.misread(step, case.pixels(variant, step), case.boxes(variant, step))
+            boxes = case.boxes(variant, step)
+            if problem is None and step < len(witness.trace.states) and (boxes or witness.draws(step)):
+                problem = witness.misread(step, case.pixels(variant, step), boxes)
             if problem:
                 found[variant] = problem
                 break

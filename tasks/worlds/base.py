@@ -86,6 +86,10 @@ class Witness(abc.ABC):
     def invalid_state(self, state: Json) -> str | None:
         """Why a stored state is not one that the world can be in; None where it is valid (gate E2)."""
 
+    def draws(self, step: int) -> bool:
+        """Whether `misread` compares the frame at `step`; a world whose frames are costly to draw takes a sample."""
+        return True
+
     @abc.abstractmethod
     def misread(self, step: int, pixels: Pixels, masked: Sequence[MaskBox]) -> str | None:
         """Why the frame does not show the state at `step` outside the masked boxes; None where it does (gate E2)."""

@@ -49,13 +49,16 @@ class Child:
             )
         self.connection = Connection(ours.detach())
         self.alive = True
+        self._named: set[str] = set()
         self._finalizer = weakref.finalize(self, _end, self.process, self.connection)
 
     def call(self, environment: type, env_id: str, role: str, method: str, *arguments: Any) -> Any:
         """`Engine.method(*arguments)` of that configuration's engine with that role, which is made at its first call."""
         name = f"{environment.__module__}:{environment.__qualname__}"
         try:
-            self.connection.send((name, env_id, role, method, arguments))
+            path = None if name in self._named else list(sys.path)  # which may have grown since the child started
+            self._named.add(name)
+            self.connection.send((path, name, env_id, role, method, arguments))
             if not self.connection.poll(PATIENCE):
                 self.close()
                 raise StageFailed(f"MiniWorld ({env_id}): no answer in {PATIENCE:.0f} seconds; {self._last_words()}")
@@ -120,9 +123,10 @@ def main(descriptor: str) -> None:
     engines: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
     while True:
         try:
-            name, env_id, role, method, arguments = connection.recv()
+            path, name, env_id, role, method, arguments = connection.recv()
         except EOFError:
             return
+        sys.path[:] = path or sys.path
         answer: tuple[str | None, Any]
         try:
             key = name, env_id, role

@@ -61,6 +61,9 @@ class MiniWorldWitness(Witness):
             return f"the agent stands {room:.2f} m from a wall, it is {AGENT_RADIUS} m wide"
         return None
 
+    def draws(self, step: int) -> bool:
+        return step in self._frames
+
     def misread(self, step: int, pixels: Pixels, masked: Sequence[MaskBox]) -> str | None:
         expected = self._drawn(step) if masked else self._frames.get(step)
         if expected is None:
