@@ -3,7 +3,7 @@
     python -m bench.generation [--profile base] [--processes 2]
 
 The plain loop steps each trajectory in Minigrid, renders every frame with Minigrid's renderer, composes the same pages
-and encodes each unique picture with Pillow's default level. It plans nothing, checks nothing and writes no tables. Ours
+with Pillow and encodes each unique picture with Pillow's default level. It plans nothing, checks nothing and writes no tables. Ours
 runs the stages rollouts to answers, gates included, without a flow. Both run in this process, one after the other; the
 ratio is of their CPU times, so that it does not depend on what else the machine does, and wall times are printed beside.
 """
@@ -18,9 +18,8 @@ import time
 from collections import defaultdict
 
 import gymnasium
-import numpy as np
 import polars as pl
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from storage import Store
 from tasks.exams import ANSWERS, EXAMS, RELEASE
@@ -28,7 +27,7 @@ from tasks.exams.keyframes import keyframes
 from tasks.exams.profiles import load
 from tasks.gates import GATES
 from tasks.rendering import RENDERING
-from tasks.rendering.storyboard import captioned, panel, sheet, storyboard
+from tasks.rendering.storyboard import CAPTION, COLUMNS, GAP, TITLE
 from tasks.rendering.styles import VISUALS
 from tasks.rollouts import ROLLOUTS
 from tasks.stage import Ref, Runner
@@ -37,6 +36,53 @@ from tasks.variants import VARIANTS
 from tasks.worlds import environment
 
 SEED = 20261129
+
+
+# The pages as one writes them plainly with Pillow; the layout is that of tasks/rendering/storyboard.py.
+
+
+def captioned(caption, frame):
+    page = Image.new("RGB", (frame.shape[1], frame.shape[0] + CAPTION), "white")
+    _caption(page, 0, 1, caption)
+    page.paste(Image.fromarray(frame), (0, CAPTION))
+    return page
+
+
+def storyboard(frames, columns=COLUMNS):
+    height, width = frames[0][1].shape[:2]
+    rows = -(-len(frames) // columns)
+    page = Image.new("RGB", (GAP + columns * (width + GAP), GAP + rows * (CAPTION + height + GAP)), "white")
+    for place, (caption, frame) in enumerate(frames):
+        row, column = divmod(place, columns)
+        left, top = GAP + column * (width + GAP), GAP + row * (CAPTION + height + GAP)
+        _caption(page, left, top + 1, caption)
+        page.paste(Image.fromarray(frame), (left, top + CAPTION))
+    return page
+
+
+def sheet(parts):
+    page = Image.new("RGB", (parts[0][1].width, sum(TITLE + part.height for _, part in parts)), "white")
+    top = 0
+    for title, part in parts:
+        _caption(page, GAP, top + 8, title)
+        page.paste(part, (0, top + TITLE))
+        top += TITLE + part.height
+    return page
+
+
+def panel(current, candidates):
+    left, right = storyboard([current], 1), storyboard(candidates, 2)
+    page = Image.new("RGB", (left.width + 2 * GAP + right.width, right.height), "white")
+    page.paste(left, (0, 0))
+    page.paste(right, (left.width + 2 * GAP, 0))
+    return page
+
+
+def _caption(page, left, top, text):
+    ImageDraw.Draw(page).text((left, top), text, fill="black", font=FONT)
+
+
+FONT = ImageFont.load_default(20)
 
 
 class Clock:
@@ -91,9 +137,9 @@ def plain(folder: str, profile: str, refs: dict[str, dict[str, Ref]]) -> tuple[i
         spent[kind] += time.process_time() - start
         return result
 
-    def encode(pixels):
+    def encode(page):
         file = io.BytesIO()
-        Image.fromarray(pixels).save(file, "PNG")
+        page.save(file, "PNG")
         return file.getvalue()
 
     for name, shard in plan.shards.items():
@@ -140,7 +186,7 @@ def plain(folder: str, profile: str, refs: dict[str, dict[str, Ref]]) -> tuple[i
                     for _ in range(4):  # the candidates are rendered too
                         timed("render", env.get_pov_render, 32)
                 case "B":
-                    pages = [shown[0][1]]
+                    pages = [Image.fromarray(shown[0][1])]
                 case "D":
                     reference = row["reference_group_id"]
                     above = [
@@ -158,7 +204,7 @@ def plain(folder: str, profile: str, refs: dict[str, dict[str, Ref]]) -> tuple[i
                 case _:
                     pages = [timed("compose", storyboard, shown)]
             for page in pages:
-                timed("encode", encode, np.asarray(page, dtype=np.uint8))
+                timed("encode", encode, page)
     return len(done), spent
 
 
@@ -167,6 +213,7 @@ def main() -> None:
     arguments.add_argument("--profile", default="base")
     arguments.add_argument("--processes", type=int, default=2)
     options = arguments.parse_args()
+    environment("minigrid", "doorkey").rollout(1)  # imports are nobody's work
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as many:
         clock = Clock()
         spent, refs = ours(one, options.profile)

@@ -41,7 +41,8 @@ def encode(pixels: Pixels) -> bytes:
     if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3:
         raise BadPicture(f"pixels are {pixels.dtype} {pixels.shape}, not uint8 (height, width, 3)")
     height, width = pixels.shape[:2]
-    rows = np.zeros((height, 1 + width * 3), dtype=np.uint8)  # the first byte of a row is its filter: none
+    rows = np.empty((height, 1 + width * 3), dtype=np.uint8)
+    rows[:, 0] = 0  # the first byte of a row is its filter: none
     rows[:, 1:] = pixels.reshape(height, width * 3)
     return b"".join(
         (
@@ -77,7 +78,9 @@ def decode(png: bytes) -> Pixels:
     header = _IHDR_RGB8.unpack(parts[0][1])
     if [name for name, _ in parts] == [b"IHDR", b"IDAT", b"IEND"] and header[2:] == (8, 2, 0, 0, 0):
         width, height = header[:2]
-        rows = np.frombuffer(isal_zlib.decompress(parts[1][1]), dtype=np.uint8).reshape(height, 1 + width * 3)
+        size = height * (1 + width * 3)
+        rows = np.frombuffer(isal_zlib.decompress(parts[1][1], bufsize=size), dtype=np.uint8)
+        rows = rows.reshape(height, 1 + width * 3)
         if not rows[:, 0].any():
             return rows[:, 1:].reshape(height, width, 3)
     with Image.open(io.BytesIO(png)) as picture:

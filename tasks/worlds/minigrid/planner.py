@@ -9,6 +9,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 
+import numpy as np
+from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX
+
 from tasks.worlds.base import Rejected
 from tasks.worlds.minigrid.simulator import DIRECTIONS, EMPTY, Simulator, State, cell, color, door_state, kind
 
@@ -80,12 +83,10 @@ class Planner:
 
 def places_of(state: State, wanted: str, of_color: str | None = None) -> list[tuple[int, int]]:
     """Cells that hold such a thing, row by row."""
-    return [
-        (x, y)
-        for y, row in enumerate(state.cells.tolist())
-        for x, code in enumerate(row)
-        if kind(code) == wanted and of_color in (None, color(code))
-    ]
+    found = state.cells >> 6 == OBJECT_TO_IDX[wanted]
+    if of_color is not None:
+        found &= (state.cells >> 3 & 7) == COLOR_TO_IDX[of_color]
+    return [(x, y) for y, x in np.argwhere(found).tolist()]
 
 
 def _ahead(pose: Pose) -> tuple[int, int]:

@@ -181,7 +181,7 @@ def encode_state(state: State) -> dict[str, Any]:
     return {
         "pos": [state.x, state.y],
         "dir": state.direction,
-        "carrying": _token(state.carrying),
+        "carrying": _TOKENS[state.carrying],
         "grid": list(_rows(state.cells.tobytes(), state.cells.shape)),
     }
 
@@ -191,10 +191,12 @@ def decode_state(state: dict[str, Any]) -> State:
     return State(x, y, state["dir"], _code(state["carrying"]), _cells(tuple(state["grid"])))
 
 
-@functools.lru_cache(maxsize=1024)
 def _token(code: int) -> str:
     letter = _LETTERS[kind(code)]
     return "..." if code == EMPTY else f"{letter}{'rgbpye'[code >> 3 & 7]}{code & 7}"
+
+
+_TOKENS = {code: _token(code) for code in range(len(IDX_TO_OBJECT) << 6) if code >> 3 & 7 in IDX_TO_COLOR}
 
 
 @functools.lru_cache(maxsize=1024)
@@ -210,7 +212,7 @@ def _code(token: str) -> int:
 @functools.lru_cache(maxsize=256)
 def _rows(cells: bytes, shape: tuple[int, int]) -> tuple[str, ...]:
     rows = np.frombuffer(cells, dtype=np.uint16).reshape(shape).tolist()
-    return tuple("".join(_token(code) for code in row) for row in rows)
+    return tuple("".join([_TOKENS[code] for code in row]) for row in rows)
 
 
 @functools.lru_cache(maxsize=256)

@@ -35,8 +35,12 @@ _WALL = Wall()
 
 
 def _codes(grid: Grid) -> np.ndarray:
-    """Every cell of a MiniGrid grid, encoded by MiniGrid, as (height, width) cell codes."""
-    return np.array([code_of(thing) for thing in grid.grid], dtype=np.uint16).reshape(grid.height, grid.width)
+    """Every cell of a MiniGrid grid, encoded by MiniGrid, as (height, width) cell codes. An object that fills several
+    cells (a wall) is encoded once."""
+    things = {id(thing): thing for thing in grid.grid}
+    codes = {identity: code_of(thing) for identity, thing in things.items()}
+    cells = np.array([codes[id(thing)] for thing in grid.grid], dtype=np.uint16)
+    return cells.reshape(grid.height, grid.width)
 
 
 @functools.lru_cache(maxsize=256)
