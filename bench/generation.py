@@ -5,7 +5,8 @@
 The plain loop steps each trajectory in Minigrid, renders every frame with Minigrid's renderer, composes the same pages
 with Pillow and encodes each unique picture with Pillow's default level. It plans nothing, checks nothing and writes no tables. Ours
 runs the stages rollouts to answers, gates included, without a flow. Both run in this process, one after the other; the
-ratio is of their CPU times, so that it does not depend on what else the machine does, and wall times are printed beside.
+ratio is given by wall time, which counts that large pictures are hashed and deflated in a second thread, and by CPU time,
+which does not depend on what else the machine does.
 """
 
 from __future__ import annotations
@@ -213,11 +214,12 @@ def main() -> None:
     arguments.add_argument("--profile", default="base")
     arguments.add_argument("--processes", type=int, default=2)
     options = arguments.parse_args()
-    environment("minigrid", "doorkey").rollout(1)  # imports are nobody's work
+    with tempfile.TemporaryDirectory() as small:
+        ours(small, "smoke")  # imports are nobody's work
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as many:
         clock = Clock()
         spent, refs = ours(one, options.profile)
-        mine = clock.seconds
+        mine, mine_wall = clock.seconds, time.perf_counter() - clock.wall
         print(
             f"ours, one process     {clock}   peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB"
         )
@@ -225,11 +227,11 @@ def main() -> None:
             print(f"  {stage:<19} {seconds:6.2f} s  {100 * seconds / mine:3.0f} %")
         clock = Clock()
         pictures, by_kind = plain(one, options.profile, refs)
-        theirs = sum(by_kind.values())
+        theirs, theirs_wall = sum(by_kind.values()), time.perf_counter() - clock.wall
         print(f"plain loop            {clock}   {pictures} unique pictures")
         for kind, seconds in sorted(by_kind.items(), key=lambda entry: -entry[1]):
             print(f"  {kind:<19} {seconds:6.2f} s  {100 * seconds / theirs:3.0f} %")
-        print(f"ratio plain / ours    {theirs / mine:.1f}x (CPU)")
+        print(f"ratio plain / ours    {theirs_wall / mine_wall:.1f}x by wall time, {theirs / mine:.1f}x by CPU time")
         wall = time.perf_counter()
         ours(tempfile.mkdtemp(dir=many), options.profile, 1)
         first = time.perf_counter() - wall

@@ -29,6 +29,14 @@ from tasks.errors import StageFailed, WorldauditError
 
 Config = dict[str, Any]
 
+# For the processes of a pool: one thread each for linear algebra, since there is a process a core; and memory of large
+# pictures kept for the next ones instead of given back and cleared again.
+CHILD_ENVIRONMENT = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_MMAP_THRESHOLD_": str(256 * 2**20),
+    "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20),
+}
+
 
 @dataclass(frozen=True)
 class Ref:
@@ -147,6 +155,8 @@ class Runner:
         """Started on first use, so that a run that reuses everything starts no process. Spawned rather than forked:
         the parent has threads."""
         if self._pool is None:
+            for name, value in CHILD_ENVIRONMENT.items():
+                os.environ.setdefault(name, value)  # a process reads these when it starts
             self._pool = ProcessPoolExecutor(
                 self.processes, mp_context=multiprocessing.get_context("spawn"), initializer=_end_on_interrupt
             )

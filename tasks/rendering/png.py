@@ -8,10 +8,12 @@ deflate stream belong to the encoder.
 from __future__ import annotations
 
 import binascii
+import functools
 import hashlib
 import io
+import os
 import struct
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from PIL import Image
 from tasks.worlds.base import Pixels
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
+LARGE = 500_000  # bytes of pixels from which another thread is worth its while
 _IHDR_RGB8 = struct.Struct(">IIBBBBB")
 
 
@@ -87,18 +90,36 @@ def decode(png: bytes) -> Pixels:
         return np.asarray(picture.convert("RGB"))
 
 
-@dataclass(frozen=True)
 class Picture:
-    """A row of the `images` table."""
+    """A row of the `images` table.
 
-    image_id: str
-    width: int
-    height: int
-    png: bytes
+    The identity and the bytes of a large picture are worked out in another thread, since hashing and deflating leave the
+    interpreter to others meanwhile; asking for them waits.
+    """
+
+    def __init__(self, image_id: str, width: int, height: int, png: bytes):
+        self.width, self.height = width, height
+        self._made: tuple[str, bytes] | Future[tuple[str, bytes]] = (image_id, png)
 
     @classmethod
     def of(cls, pixels: Pixels) -> Picture:
-        return cls(image_id(pixels), pixels.shape[1], pixels.shape[0], encode(pixels))
+        """The picture of (height, width, 3) uint8 pixels, which must not be written to any more."""
+        picture = cls("", pixels.shape[1], pixels.shape[0], b"")
+        picture._made = _threads().submit(_make, pixels) if pixels.nbytes > LARGE else _make(pixels)
+        return picture
+
+    @property
+    def image_id(self) -> str:
+        return self._settled()[0]
+
+    @property
+    def png(self) -> bytes:
+        return self._settled()[1]
+
+    def _settled(self) -> tuple[str, bytes]:
+        if isinstance(self._made, Future):
+            self._made = self._made.result()
+        return self._made
 
     def row(self) -> dict[str, Any]:
         return {
@@ -108,3 +129,12 @@ class Picture:
             "png": self.png,
             "png_sha256": hashlib.sha256(self.png).hexdigest(),
         }
+
+
+def _make(pixels: Pixels) -> tuple[str, bytes]:
+    return image_id(pixels), encode(pixels)
+
+
+@functools.cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="picture")

@@ -228,6 +228,10 @@ WHITE = Picture.of(np.full((8, 8, 3), 255, dtype=np.uint8))
 BLACK = Picture.of(np.zeros((8, 8, 3), dtype=np.uint8))
 
 
+def renamed(picture, image_id=None, png=None):
+    return Picture(image_id or picture.image_id, picture.width, picture.height, png or picture.png)
+
+
 def test_d3_prompts_and_rows_that_say_too_much():
     assert d3_isolation([FakeItem()]) is None
     assert "other columns" in d3_isolation([FakeItem(columns=("uid", "gold"))])
@@ -241,13 +245,13 @@ def test_leak_free_metadata_names_sizes_and_counts():
         FakeItem(uid=FakeItem.uid.replace("full", "cf"), variant="cf", pictures=(BLACK,)),
     )
     assert leak_free([full, cf]) is None
-    texted = dataclasses.replace(WHITE, png=WHITE.png[:-12] + b"\0\0\0\2tEXtcf\0\0\0\0" + WHITE.png[-12:])
+    texted = renamed(WHITE, png=WHITE.png[:-12] + b"\0\0\0\2tEXtcf\0\0\0\0" + WHITE.png[-12:])
     assert "tEXt" in leak_free([dataclasses.replace(full, pictures=(texted,))])
-    assert "named" in leak_free([dataclasses.replace(full, pictures=(dataclasses.replace(WHITE, image_id="cf_3"),))])
+    assert "named" in leak_free([dataclasses.replace(full, pictures=(renamed(WHITE, image_id="cf_3"),))])
     wide = Picture.of(np.zeros((8, 9, 3), dtype=np.uint8))
     assert "size" in leak_free([full, dataclasses.replace(cf, pictures=(wide,))])
     assert "number" in leak_free([full, dataclasses.replace(cf, pictures=(BLACK, BLACK))])
-    cut = dataclasses.replace(WHITE, png=WHITE.png[:-5])
+    cut = renamed(WHITE, png=WHITE.png[:-5])
     assert "cut off" in leak_free([dataclasses.replace(full, pictures=(cut,))])
     import io
 
@@ -255,9 +259,7 @@ def test_leak_free_metadata_names_sizes_and_counts():
 
     file = io.BytesIO()
     Image.new("RGBA", (8, 8), (255, 0, 0, 0)).save(file, "PNG")
-    assert "opaque" in leak_free(
-        [dataclasses.replace(full, pictures=(dataclasses.replace(WHITE, png=file.getvalue()),))]
-    )
+    assert "opaque" in leak_free([dataclasses.replace(full, pictures=(renamed(WHITE, png=file.getvalue()),))])
 
 
 def test_decidable_same_evidence_other_gold():

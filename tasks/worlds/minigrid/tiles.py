@@ -114,7 +114,7 @@ def draw(view: View) -> Pixels:
     return _draw(view.cells.tobytes(), view.carrying)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=512)
 def _draw(cells: bytes, carrying: int) -> Pixels:
     codes = np.frombuffer(cells, dtype=np.uint16).reshape(VIEW, VIEW)
     pictures = atlas()
