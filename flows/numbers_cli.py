@@ -279,10 +279,9 @@ def audit() -> None:
 @click.pass_context
 def audit_exam(ctx: click.Context, exam: str, seed: int) -> None:
     """The shortcut audit of EXAM: small classifiers on what needs no seeing, and what the embedded judges reached."""
-    from tasks.audit import audit_release
-
     from flows.find import exam_given, responses_to
     from storage import Store
+    from tasks.audit import audit_release
 
     store = Store(ctx.obj.store)
     given = exam_given(ctx.obj.store, exam)

@@ -114,6 +114,8 @@ class Environment(abc.ABC):
     name: ClassVar[str]
     default_id: ClassVar[str]
     causal_chain: ClassVar[tuple[str, ...]]  # events that a success must show, in this order (gate E1)
+    final_event: ClassVar[str]  # the last of them; what a counterfactual must prevent
+    changes: ClassVar[str] = "edits"  # what an intervention's parameters call its changes
     nocue_target: ClassVar[str]  # in words
     nocue_budget: ClassVar[int]  # most frames that may be masked (Table 7)
     frame_size: ClassVar[tuple[int, int]]  # width, height in pixels
@@ -131,12 +133,45 @@ class Environment(abc.ABC):
         """The boxes that NoCue masks. Raises Rejected where there is nothing to mask within the budget."""
 
     @abc.abstractmethod
-    def counterfactual(self, seed: int, full: Trace) -> Trace:
-        """The same actions after an intervention at t = 0; must fail for the declared reason. Raises Rejected."""
+    def interventions(self, full: Trace) -> list[tuple[str, Callable[[], list[Any]]]]:
+        """Named ways to make the same actions fail, each giving what to change at t = 0. Those may raise Rejected."""
 
     @abc.abstractmethod
+    def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Trace:
+        """`actions` from a seeded reset, whatever comes of them. An episode that ends early is stepped no further."""
+
+    def counterfactual(self, seed: int, full: Trace) -> Trace:
+        """The same actions after an intervention at t = 0, failing for the declared reason: the first way that works,
+        beginning with another one at every seed. Raises Rejected where none does."""
+        ways = self.interventions(full)
+        first = seed % len(ways)
+        reasons = []
+        for name, changes in ways[first:] + ways[:first]:
+            try:
+                cf = self.execute(seed, full.actions, Intervention(name, {self.changes: changes()}))
+                reason = self.why_failed(full, cf) or self.allowed_divergence(full, cf)
+            except Rejected as error:
+                reason = str(error)
+            if reason is None:
+                return cf
+            reasons.append(f"{name}: {reason}")
+        raise Rejected("no counterfactual fails as declared: " + "; ".join(reasons))
+
     def why_failed(self, full: Trace, cf: Trace) -> str | None:
         """None where `cf` fails because of its declared intervention; else what is wrong (gate CF1)."""
+        if cf.success:
+            return "it succeeds"
+        if cf.truncated:
+            return "it runs into the step limit"
+        if len(cf.states) != len(full.states):
+            return f"it ends after {len(cf.states) - 1} of {len(full.actions)} actions"
+        if any(event.name == self.final_event for event in cf.events):
+            return f"{self.final_event} happens all the same"
+        return self.nearly(full, cf)
+
+    def nearly(self, full: Trace, cf: Trace) -> str | None:
+        """Why a failure is too close to a success to be told from it; None where it is clear."""
+        return None
 
     @abc.abstractmethod
     def allowed_divergence(self, full: Trace, cf: Trace) -> str | None:

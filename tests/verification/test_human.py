@@ -7,7 +7,6 @@ import json
 
 import polars as pl
 import pytest
-from tasks.verification.verdict import gold_of
 
 from tasks.errors import BadInput
 from tasks.traces import bank, pairs
@@ -15,6 +14,7 @@ from tasks.traces.record import render
 from tasks.traces.stages import pair_row, trace_row
 from tasks.verification import human as kit
 from tasks.verification.rows import verdict_row
+from tasks.verification.verdict import gold_of
 from tasks.verification.verifier import verify
 
 

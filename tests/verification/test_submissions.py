@@ -6,13 +6,13 @@ import json
 
 import polars as pl
 import pytest
-from tasks.verification.verdict import gold_of
 
 from tasks.traces import bank
 from tasks.traces.families import FAMILIES
 from tasks.traces.record import render
 from tasks.verification.metrics import interval, metric_rows
 from tasks.verification.submissions import verify_lines
+from tasks.verification.verdict import gold_of
 
 
 @pytest.fixture(scope="module")

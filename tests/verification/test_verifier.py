@@ -8,14 +8,14 @@ import json
 import random
 
 import pytest
-from tasks.verification.case import relation_type, response_of
-from tasks.verification.verdict import gold_of
 
 from tasks.traces import bank, pairs
 from tasks.traces.families import FAMILIES
 from tasks.traces.perturbations import LABELS, PERTURBATIONS
 from tasks.traces.record import render
+from tasks.verification.case import relation_type, response_of
 from tasks.verification.rewrites import REWRITES, rewrite
+from tasks.verification.verdict import gold_of
 from tasks.verification.verifier import verify
 
 RECORDS = list(bank.generate(102))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import abc
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from tasks.worlds.base import Branch, Environment, Event, Intervention, Json, MaskBox, Pixels, Rejected, Trace
 from tasks.worlds.minigrid import tiles
@@ -40,7 +40,7 @@ Edits = list[list[Any]]  # [x, y, cell code]
 class MiniGridEnvironment(Environment):
     world = "minigrid"
     frame_size = (tiles.FRAME, tiles.FRAME)
-    final_event: ClassVar[str]  # the last of the causal chain; what a counterfactual must prevent
+    changes = "cells"
 
     def __init__(self, env_id: str | None = None):
         super().__init__(env_id)
@@ -151,34 +151,6 @@ class MiniGridEnvironment(Environment):
         if not boxes:
             raise Rejected(f"{self.nocue_target} is never in sight before it is used")
         return boxes
-
-    def counterfactual(self, seed: int, full: Trace) -> Trace:
-        """The first intervention that works, beginning with another one at every seed."""
-        ways = self.interventions(full)
-        first = seed % len(ways)
-        reasons = []
-        for name, edits in ways[first:] + ways[:first]:
-            try:
-                intervention = Intervention(name, {"cells": edits()})
-                cf = self.execute(seed, full.actions, intervention)
-                reason = self.why_failed(full, cf) or self.allowed_divergence(full, cf)
-            except Rejected as error:
-                reason = str(error)
-            if reason is None:
-                return cf
-            reasons.append(f"{name}: {reason}")
-        raise Rejected("no counterfactual fails as declared: " + "; ".join(reasons))
-
-    def why_failed(self, full: Trace, cf: Trace) -> str | None:
-        if cf.success:
-            return "it succeeds"
-        if cf.truncated:
-            return "it runs into the step limit"
-        if len(cf.states) != len(full.states):
-            return f"it ends after {len(cf.states) - 1} of {len(full.actions)} actions"
-        if any(event.name == self.final_event for event in cf.events):
-            return f"{self.final_event} happens all the same"
-        return None
 
     def allowed_divergence(self, full: Trace, cf: Trace) -> str | None:
         """Before the first step at which the changed cells are touched the agent must do exactly as in Full; all of

@@ -48,7 +48,6 @@ class MiniWorldEnvironment(Environment):
     world = "miniworld"
     frame_size = (WIDTH, HEIGHT)
     mission: ClassVar[str]
-    final_event: ClassVar[str]  # the last of the causal chain; what a counterfactual must prevent
     nocue_budget = 12
 
     def __init__(self, env_id: str | None = None):
@@ -203,34 +202,6 @@ class MiniWorldEnvironment(Environment):
         if not boxes:
             raise Rejected(f"{self.nocue_target} is never in sight before it is used")
         return boxes
-
-    def counterfactual(self, seed: int, full: Trace) -> Trace:
-        """The first intervention that works, beginning with another one at every seed."""
-        ways = self.interventions(full)
-        first = seed % len(ways)
-        reasons = []
-        for name, edits in ways[first:] + ways[:first]:
-            try:
-                intervention = Intervention(name, {"edits": edits()})
-                cf = self.execute(seed, full.actions, intervention)
-                reason = self.why_failed(full, cf) or self.allowed_divergence(full, cf)
-            except Rejected as error:
-                reason = str(error)
-            if reason is None:
-                return cf
-            reasons.append(f"{name}: {reason}")
-        raise Rejected("no counterfactual fails as declared: " + "; ".join(reasons))
-
-    def why_failed(self, full: Trace, cf: Trace) -> str | None:
-        if cf.success:
-            return "it succeeds"
-        if cf.truncated:
-            return "it runs into the step limit"
-        if len(cf.states) != len(full.states):
-            return f"it ends after {len(cf.states) - 1} of {len(full.actions)} actions"
-        if any(event.name == self.final_event for event in cf.events):
-            return f"{self.final_event} happens all the same"
-        return self.nearly(full, cf)
 
     def nearly(self, full: Trace, cf: Trace) -> str | None:
         """Why a failure is too close to a success to be told from it; None where it is clear."""
