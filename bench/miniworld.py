@@ -19,19 +19,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+from bench.generation import ours
 from storage import Store
-from tasks.exams import ANSWERS, EXAMS, RELEASE
 from tasks.exams.profiles import load
-from tasks.gates import GATES
-from tasks.rendering import RENDERING
-from tasks.rollouts import ROLLOUTS
-from tasks.stage import Runner
 from tasks.trajectories import groups
-from tasks.variants import VARIANTS
 from tasks.worlds import environment
 from tasks.worlds.miniworld.process import child
 
-SEED = 20261129
 BARE = """
 import json, os, resource, sys
 sys.stdout = sys.stderr
@@ -60,30 +54,6 @@ def cpu() -> float:
     return used.ru_utime + used.ru_stime + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def ours(folder: str, profile: str) -> tuple[dict[str, float], dict]:
-    """CPU seconds by stage, and the artifacts of the variants."""
-    plan, spent = load("miniworld", profile), {}
-    with Runner(folder, processes=0) as runner:
-
-        def stage(stage, shards):
-            start = cpu()
-            refs = runner.map(stage, shards)
-            spent[stage.name] = cpu() - start
-            return refs
-
-        names = list(plan.shards)
-        rollouts = stage(ROLLOUTS, {n: (plan.rollouts(n, SEED), {}) for n in names})
-        variants = stage(VARIANTS, {n: (plan.variants(n), {"rollouts": rollouts[n]}) for n in names})
-        rendering = stage(RENDERING, {n: (plan.place(n), {"variants": variants[n]}) for n in names})
-        made = {n: {"variants": variants[n], "rendering": rendering[n]} for n in names}
-        gates = stage(GATES, {n: (plan.place(n), made[n]) for n in names})
-        exams = stage(EXAMS, {n: (plan.exams(n, SEED), made[n] | {"gates": gates[n]}) for n in names})
-        drafts = {f"exams.{n}": ref for n, ref in exams.items()}
-        release = stage(RELEASE, {"all": ({}, drafts)})
-        stage(ANSWERS, {"all": ({}, drafts | {"release": release["all"]})})
-    return spent, variants
-
-
 def bare(folder: str, profile: str, variants: dict) -> tuple[int, float]:
     """Frames that a bare loop steps and draws, and its CPU seconds."""
     store, plan = Store(folder), load("miniworld", profile)
@@ -106,8 +76,8 @@ def main() -> None:
     arguments.add_argument("--profile", default="base")
     options = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        spent, variants = ours(folder, options.profile)
-        frames, seconds = bare(folder, options.profile, variants)
+        spent, made = ours(folder, options.profile, world="miniworld", clock=cpu)
+        frames, seconds = bare(folder, options.profile, made["variants"])
     print(
         f"bare stepping and drawing of {frames:,} frames  {seconds:6.1f} s CPU, {1000 * seconds / frames:.2f} ms a frame"
     )

@@ -23,7 +23,7 @@ from storage.store import code_commit, now, package_versions
 from tasks.errors import BadInput, StageFailed, WorldauditError
 from tasks.stage import Config, Outcome, Ref, Runner, Shards, Stage, describe
 
-STATES = ("pending", "running", "done", "reused", "failed")
+# A stage is pending, running, done, reused or failed.
 
 
 @dataclass(frozen=True)

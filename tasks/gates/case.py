@@ -28,6 +28,7 @@ class Case:
     image_ids: Mapping[str, Mapping[int, str]]
     png: Callable[[str], bytes]
     _pixels: dict[str, Pixels] = field(default_factory=dict)
+    _witnesses: dict[str, Witness] = field(default_factory=dict)
 
     def pixels(self, variant: str, step: int) -> Pixels:
         """The picture that the exam would show of a step, decoded from its PNG."""
@@ -47,10 +48,6 @@ class Case:
             variant: [_once(encoded, state, self.group.world) for state in trace.states]
             for variant, trace in self.group.traces.items()
         }
-
-    @functools.cached_property
-    def _witnesses(self) -> dict[str, Witness]:
-        return {}
 
     def witness(self, variant: str) -> Witness:
         """The group's own actions in a fresh simulator: from the seed alone for Full and NoCue, after the declared

@@ -12,6 +12,7 @@ from tasks.rendering.png import BadPicture, Picture, chunks
 
 # Words of the audit that no prompt may contain, and traces of numpy that must not leak into text.
 _AUDIT_WORDS = re.compile(r"\b(nocue|no-cue|cf|counterfactual|gold|label is (yes|no)|reward|seed|np\.|array\()", re.I)
+ABLATED = ("shuffle", "mask")  # Task A's companions, whose gold is that of the action they do not tell
 _PICTURE_NAME = re.compile(r"[0-9a-f]{64}")
 
 
@@ -94,7 +95,7 @@ def decidable(items: Sequence[Item], seen: dict[str, tuple[str, str]]) -> str | 
 
 
 def _ablated(item: Item) -> bool:
-    return item.condition in ("shuffle", "mask")
+    return item.condition in ABLATED
 
 
 def shown_digest(prompt: str, image_ids: Sequence[str]) -> str:

@@ -15,7 +15,6 @@ from tasks.reports.material import Material
 BASE = pl.col("companion_of").is_null()
 UNREAD = "unparsed"
 UNANSWERED = ("truncated", "refused", "api_error", "pending")
-REGIMES = ("all_fail_degenerate", "success_biased_degenerate", "low_activation_unstable")
 
 
 # --- what ran ---------------------------------------------------------------------------------------------------------

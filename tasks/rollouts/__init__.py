@@ -35,7 +35,8 @@ def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     """-> `groups` (one row a candidate, rejected ones with their reason) and `trajectories` (Full).
 
     Configuration: world, env, env_id, seed, groups (how many clean rollouts are wanted), first (number of the first
-    candidate, which numbers the group), quiet_start (steps before anything happens). Raises StageFailed where TRIES times as many candidates do not suffice.
+    candidate, which numbers the group), quiet_start (steps before anything happens). Raises
+    StageFailed where TRIES times as many candidates do not suffice.
     """
     world = environment(config["world"], config["env"], config["env_id"])
     wanted, first = config["groups"], config.get("first", 0)

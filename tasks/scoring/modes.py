@@ -18,7 +18,6 @@ STABLE_FROM = 0.80  # a judge that keeps its verdict in fewer groups than this l
 SENSITIVE_FROM = 0.50  # telling fewer than half of the Full/CF pairs apart is misgrounding
 SMALL_DROP = 0.10  # an ablation that costs less accuracy than this leaves the action unused
 CHANCE_A = 0.25
-ALPHA = 0.05
 
 Metric = dict[str, Any]
 Verdict = tuple[str, str]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tasks.traces.equations import NotMath, evaluate
 from tasks.traces.families import State
@@ -388,16 +388,9 @@ class TransitionChecks(StateChecks):
         decided = False
         numeric = [entry for entry in found if not entry[2]]
         for (one, first, _), (other, second, _) in itertools.pairwise(numeric):
-            ok = any(
-                abs(a - b) <= 0.012 * max(abs(a), abs(b)) + 1e-9 or self.rounded(a, b, result)
-                for a in first
-                for b in second
-            )
-            if result is not None and result.dimension == "temperature":
-                ok = any(abs(a - b) <= KELVIN for a in first for b in second)
             self.add(
                 "equation",
-                ok,
+                self.agree(first, second, result),
                 "/transition/equation",
                 f"{one} = {first[0]:.5g}",
                 f"{other}",
@@ -408,16 +401,9 @@ class TransitionChecks(StateChecks):
             for other, second, symbolic in found:
                 if symbolic or decided is None:
                     continue
-                ok = any(
-                    abs(a - b) <= 0.012 * max(abs(a), abs(b)) + 1e-9 or self.rounded(a, b, result)
-                    for a in first
-                    for b in second
-                )
-                if result is not None and result.dimension == "temperature":
-                    ok = any(abs(a - b) <= KELVIN for a in first for b in second)
                 self.add(
                     "formula",
-                    ok,
+                    self.agree(first, second, result),
                     "/transition/equation",
                     f"{one} = {first[0]:.5g}",
                     f"{other}",
@@ -429,6 +415,13 @@ class TransitionChecks(StateChecks):
             self.judge("equation result", result, key, "/transition/equation")
             decided = True
         return decided
+
+    def agree(self, first: Sequence[float], second: Sequence[float], result: Stated | None) -> bool:
+        """Whether some reading of one side equals some reading of the other, within the tolerance of the result."""
+        pairs = [(a, b) for a in first for b in second]
+        if result is not None and result.dimension == "temperature":
+            return any(abs(a - b) <= KELVIN for a, b in pairs)
+        return any(abs(a - b) <= 0.012 * max(abs(a), abs(b)) + 1e-9 or self.rounded(a, b, result) for a, b in pairs)
 
     def rounded(self, one: float, other: float, result: Stated | None) -> bool:
         return result is not None and abs(one - other) <= min(result.rounding, ROUNDING_CAP * max(abs(one), abs(other)))
