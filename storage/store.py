@@ -139,9 +139,13 @@ class ArtifactWriter:
         rows = pa.concat_tables(self.pending.pop(table)).combine_chunks()
         self.waiting.pop(table)
         buffer = pa.BufferOutputStream()
-        compression = {name: "none" if name in COMPRESSED else "zstd" for name in rows.schema.names}
+        plain = [name for name in rows.schema.names if name not in COMPRESSED]
         pq.write_table(
-            rows, buffer, compression=compression, write_statistics=not COMPRESSED.intersection(rows.schema.names)
+            rows,
+            buffer,
+            compression={name: "zstd" if name in plain else "none" for name in rows.schema.names},
+            use_dictionary=plain,
+            write_statistics=plain,
         )
         data = memoryview(buffer.getvalue())
         number = sum(part["table"] == table for part in self.parts)

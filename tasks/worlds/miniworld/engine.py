@@ -19,6 +19,7 @@ from tasks.worlds.base import Json, Pixels
 from tasks.worlds.miniworld.state import ACTIONS, CAMERA_PITCH, HEIGHT, NOWHERE, WIDTH, State, Thing
 
 Outcome = tuple[State, bool, bool, float]  # state, terminated, truncated, reward
+Box = tuple[int, int, int, int]  # left, top, width, height in pixels
 
 
 def make(env_id: str, entry_point: Any = None, **arguments: Any) -> Any:
@@ -28,6 +29,7 @@ def make(env_id: str, entry_point: Any = None, **arguments: Any) -> Any:
     import miniworld  # noqa: F401  (registers the environments)
 
     _decode_textures_quickly()
+    _look_textures_up_once()
     _leave_depth_alone()
     registered, _, query = env_id.partition("?")
     options = arguments | {name: _number(values[0]) for name, values in urllib.parse.parse_qs(query).items()}
@@ -250,18 +252,29 @@ class Engine:
             Engine.compiled, self.stale = self, False
 
     def _checked(self, frame: Pixels) -> Pixels:
-        if (frame == frame[0, 0]).all():
+        """`frame`. Raises StageFailed where OpenGL reports an error or nothing was drawn."""
+        from pyglet.gl import glGetError
+
+        if error := glGetError():
+            raise StageFailed(f"{self.environment.name}: OpenGL reports error {error:#06x} after drawing a frame")
+        if (frame[::8, ::8] == frame[0, 0]).all() and (frame == frame[0, 0]).all():
             raise StageFailed(f"{self.environment.name}: the renderer drew a frame of a single color")
         return frame
 
-    def visible(self, state: State, edits: Sequence[Json], thing: int) -> tuple[int, tuple[int, int, int, int] | None]:
+    def visible(self, state: State, edits: Sequence[Json], thing: int) -> tuple[int, Box | None]:
         """How many pixels of the state's frame a thing changes, and the (left, top, width, height) that they span."""
-        changed = (self._show(state, edits) != self._show(state, edits, without=[thing])).any(axis=2)
+        return self.outlined(state, edits, thing)[1:]
+
+    def outlined(self, state: State, edits: Sequence[Json], thing: int) -> tuple[Pixels, int, Box | None]:
+        """The state's frame, and what `visible` says of it."""
+        frame = self._show(state, edits)
+        differs = frame != self._show(state, edits, without=[thing])
+        changed = differs[..., 0] | differs[..., 1] | differs[..., 2]
         rows, columns = np.flatnonzero(changed.any(axis=1)), np.flatnonzero(changed.any(axis=0))
         if not len(rows):
-            return 0, None
+            return frame, 0, None
         left, top = int(columns[0]), int(rows[0])
-        return int(changed.sum()), (left, top, int(columns[-1]) - left + 1, int(rows[-1]) - top + 1)
+        return frame, int(changed.sum()), (left, top, int(columns[-1]) - left + 1, int(rows[-1]) - top + 1)
 
 
 def _decode_textures_quickly() -> None:
@@ -276,6 +289,20 @@ def _decode_textures_quickly() -> None:
         return pyglet.image.ImageData(width, height, "RGBA", pixels.tobytes(), width * 4)
 
     pyglet.image.load = load
+
+
+class _Remembered(dict[str, Any]):
+    """Keeps what `get` falls back on."""
+
+    get = dict.setdefault  # type: ignore[assignment]
+
+
+def _look_textures_up_once() -> None:
+    """Let MiniWorld keep the paths of a texture that it finds, rather than look for them at every wall it builds."""
+    from miniworld.opengl import Texture
+
+    if not isinstance(Texture.tex_paths, _Remembered):
+        Texture.tex_paths = _Remembered()
 
 
 def _leave_depth_alone() -> None:

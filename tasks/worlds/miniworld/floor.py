@@ -20,12 +20,13 @@ class Floor:
 
     def __init__(self, walls: np.ndarray):
         self.walls = walls
+        self._from, self._along = walls[:, 0], walls[:, 1] - walls[:, 0]
+        self._squared = (self._along**2).sum(axis=1)
 
     def clearance(self, points: np.ndarray) -> np.ndarray:
         """Meters from each of the (m, 2) points to the nearest wall."""
-        a, ab = self.walls[:, 0], self.walls[:, 1] - self.walls[:, 0]
-        along = ((points[:, None] - a) * ab).sum(axis=2) / (ab**2).sum(axis=1)
-        nearest = a + along.clip(0, 1)[:, :, None] * ab
+        along = ((points[:, None] - self._from) * self._along).sum(axis=2) / self._squared
+        nearest = self._from + along.clip(0, 1)[:, :, None] * self._along
         return np.linalg.norm(points[:, None] - nearest, axis=2).min(axis=1)
 
     def free(self, points: np.ndarray, radius: float, obstacles: Sequence[Circle]) -> np.ndarray:
@@ -43,7 +44,7 @@ class Floor:
     def sees(self, start: Point, end: Point) -> bool:
         """Whether no wall crosses the straight line between two points."""
         p, r = np.array(start), np.array(end) - np.array(start)
-        a, s = self.walls[:, 0], self.walls[:, 1] - self.walls[:, 0]
+        a, s = self._from, self._along
         cross = r[0] * s[:, 1] - r[1] * s[:, 0]
         safe = np.where(np.abs(cross) < 1e-12, np.inf, cross)
         d = a - p

@@ -91,7 +91,8 @@ class Planner:
         off = wrapped(math.atan2(state.z - place[1], place[0] - state.x) - state.direction)
         turns = sorted(range(-12, 13), key=lambda count: (abs(off - count * self.turn), abs(count), count))
         if clear:
-            turns = [count for count in turns if self._free(state.direction + count * self.turn)] or turns
+            free = (count for count in turns if self._free(state.direction + count * self.turn))
+            turns = [next(free, turns[0])]
         if turns[0] == 0:
             return False
         before = state.pose

@@ -33,12 +33,13 @@ class MiniWorldWitness(Witness):
     ):
         self.environment, self.edits = environment, edits_of(intervention)
         every = set(range(seed % (sampled or SAMPLED), len(actions) + 1, sampled or SAMPLED))
-        happened = {event.step for event in environment.execute(seed, actions, intervention).events}
         mission, outcomes, self._frames = environment.call(
-            "replay", seed, list(actions), self.edits, every | happened | {0, len(actions)}, role="fresh"
+            "replay", seed, list(actions), self.edits, every | {0, len(actions)}, role="fresh"
         )
         self.trace = environment.trace_of(mission, actions, outcomes, intervention)
         self._states: list[State] = self.trace.states
+        self._eventful = {event.step for event in self.trace.events}
+        self._boxes: dict[int, list[MaskBox]] = {}
 
     def states(self) -> list[Json]:
         return [encode_state(state) for state in self._states]
@@ -62,14 +63,18 @@ class MiniWorldWitness(Witness):
         return None
 
     def draws(self, step: int) -> bool:
-        return step in self._frames
+        return step in self._frames or step in self._eventful
 
     def misread(self, step: int, pixels: Pixels, masked: Sequence[MaskBox]) -> str | None:
-        expected = self._drawn(step) if masked else self._frames.get(step)
-        if expected is None:
+        if masked:
+            self.target_boxes(step)  # draws the frame on the way
+        elif not self.draws(step):
             return None
+        expected = self._drawn(step)
         if pixels.shape != expected.shape:
             return f"the frame at step {step} is {pixels.shape}"
+        if np.array_equal(pixels, expected):
+            return None
         differing = (pixels != expected).any(axis=2)
         for box in masked:
             differing[box.top : box.top + box.height, box.left : box.left + box.width] = False
@@ -84,6 +89,11 @@ class MiniWorldWitness(Witness):
         return self.environment.cue_used(self._states[step])
 
     def target_boxes(self, step: int) -> list[MaskBox]:
-        state = self._states[step]
-        _, box = self.environment.call("visible", state, self.edits, self.environment.cue(state), role="fresh")
-        return [MaskBox(step, *box)] if box else []
+        if step not in self._boxes:
+            state = self._states[step]
+            frame, _, box = self.environment.call(
+                "outlined", state, self.edits, self.environment.cue(state), role="fresh"
+            )
+            self._frames.setdefault(step, frame)
+            self._boxes[step] = [MaskBox(step, *box)] if box else []
+        return self._boxes[step]
