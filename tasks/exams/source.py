@@ -66,7 +66,7 @@ class Source:
         return self._pages(group.group_id, tuple(self._shown(group, variant, steps)), visual)
 
     def _page(self, group_id: str, shown: tuple[tuple[int, str], ...], visual: str) -> Picture:
-        return Picture.of(self._storyboards(group_id, shown, visual))
+        return Picture(self._storyboards(group_id, shown, visual))
 
     def split(self, group: Group, variant: str, steps: Iterable[int], visual: str = "clean") -> list[Picture]:
         """The same frames as pictures of their own."""
@@ -76,4 +76,4 @@ class Source:
         ]
 
     def _split(self, image_id: str, group_id: str, step: int, visual: str) -> Picture:
-        return Picture.of(captioned(f"step {step}", self._styled(image_id, group_id, step, visual)))
+        return Picture(captioned(f"step {step}", self._styled(image_id, group_id, step, visual)))

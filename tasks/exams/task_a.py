@@ -145,7 +145,7 @@ def _items(source: Source, question: Question, gold: str) -> Iterator[Draft]:
         ("NOW", source.frame(group, "full", step)),
         [(letter, frame()) for letter, (_, frame) in zip(LETTERS, displayed, strict=True)],
     )
-    picture = Picture.of(page)
+    picture = Picture(page)
     mismatched = draw.choice(sorted(question.mismatched))
     base = uid("A", source.world, group.short_id, "full", f"t{step:03d}")
     for condition, shown in (("true", question.action), ("shuffle", mismatched), ("mask", "unknown")):

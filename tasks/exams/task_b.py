@@ -34,7 +34,7 @@ def draft(source: Source, groups: Sequence[Group], frames: int) -> Iterator[list
                     uid=uid("B", source.world, group.short_id, "full", f"t{step:03d}"),
                     task="B",
                     prompt=source.prompts.prompt("B"),
-                    pictures=[Picture.of(source.frame(group, "full", step))],
+                    pictures=[Picture(source.frame(group, "full", step))],
                     **source.prompts.format_of("B"),
                     group_id=group.group_id,
                     variant="full",

@@ -53,7 +53,7 @@ def draft(
 def _page(source: Source, query: Group, reference: Group, variant: str, visual: str) -> Picture:
     above = source.storyboard(reference, "full", keyframes(reference), visual)
     below = source.storyboard(query, variant, keyframes(query), visual)
-    return Picture.of(sheet([("REFERENCE", above), ("QUERY", below)]))
+    return Picture(sheet([("REFERENCE", above), ("QUERY", below)]))
 
 
 def _item(

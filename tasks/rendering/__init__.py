@@ -35,7 +35,7 @@ def frames_of(group: Group) -> tuple[list[Picture], list[dict[str, object]]]:
 
     def picture_of(pixels: Pixels) -> Picture:
         if id(pixels) not in known:
-            picture = Picture.of(pixels)
+            picture = Picture(pixels)
             known[id(pixels)] = pixels, pictures.setdefault(picture.image_id, picture)
         return known[id(pixels)][1]
 

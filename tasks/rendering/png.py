@@ -11,9 +11,7 @@ import binascii
 import functools
 import hashlib
 import io
-import os
 import struct
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,6 @@ from PIL import Image
 from tasks.worlds.base import Pixels
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-LARGE = 500_000  # bytes of pixels from which another thread is worth its while
 _IHDR_RGB8 = struct.Struct(">IIBBBBB")
 
 
@@ -91,35 +88,20 @@ def decode(png: bytes) -> Pixels:
 
 
 class Picture:
-    """A row of the `images` table.
+    """A row of the `images` table. Its bytes are made when they are first asked for: many a frame turns out to be one
+    that is known already."""
 
-    The identity and the bytes of a large picture are worked out in another thread, since hashing and deflating leave the
-    interpreter to others meanwhile; asking for them waits.
-    """
+    def __init__(self, pixels: Pixels):
+        """`pixels`, (height, width, 3) uint8, must not be written to any more."""
+        self.height, self.width = pixels.shape[:2]
+        self.image_id = image_id(pixels)
+        self._pixels: Pixels | None = pixels
 
-    def __init__(self, image_id: str, width: int, height: int, png: bytes):
-        self.width, self.height = width, height
-        self._made: tuple[str, bytes] | Future[tuple[str, bytes]] = (image_id, png)
-
-    @classmethod
-    def of(cls, pixels: Pixels) -> Picture:
-        """The picture of (height, width, 3) uint8 pixels, which must not be written to any more."""
-        picture = cls("", pixels.shape[1], pixels.shape[0], b"")
-        picture._made = _threads().submit(_make, pixels) if pixels.nbytes > LARGE else _make(pixels)
-        return picture
-
-    @property
-    def image_id(self) -> str:
-        return self._settled()[0]
-
-    @property
+    @functools.cached_property
     def png(self) -> bytes:
-        return self._settled()[1]
-
-    def _settled(self) -> tuple[str, bytes]:
-        if isinstance(self._made, Future):
-            self._made = self._made.result()
-        return self._made
+        assert self._pixels is not None
+        png, self._pixels = encode(self._pixels), None
+        return png
 
     def row(self) -> dict[str, Any]:
         return {
@@ -130,11 +112,3 @@ class Picture:
             "png_sha256": hashlib.sha256(self.png).hexdigest(),
         }
 
-
-def _make(pixels: Pixels) -> tuple[str, bytes]:
-    return image_id(pixels), encode(pixels)
-
-
-@functools.cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="picture")

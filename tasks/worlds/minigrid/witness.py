@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 
 _WALL = Wall()
+# how far each cell of the view lies ahead of the agent and to its right
+_AHEAD, _RIGHT = AGENT_ROW - np.arange(VIEW)[:, None], np.arange(VIEW)[None] - AGENT_COLUMN
 
 
 def _codes(grid: Grid) -> np.ndarray:
@@ -100,18 +102,18 @@ class MiniGridWitness(Witness):
     def _record(self) -> None:
         env = self.env
         x, y = (int(value) for value in env.agent_pos)
-        state = State(x, y, int(env.agent_dir), code_of(env.carrying), self._cells())
-        self._states.append(state)
+        cells = self._cells()
+        self._states.append(State(x, y, int(env.agent_dir), code_of(env.carrying), cells))
+        at_x = x + _AHEAD * env.dir_vec[0] + _RIGHT * env.right_vec[0]
+        at_y = y + _AHEAD * env.dir_vec[1] + _RIGHT * env.right_vec[1]
+        inside = (at_x >= 0) & (at_x < env.width) & (at_y >= 0) & (at_y < env.height)
+        place = np.where(inside, at_y * env.width + at_x, -1)
+        things = [*env.grid.grid, _WALL]  # the last one, at -1, is what lies beyond the map
         grid = Grid(VIEW, VIEW)
-        (ahead_x, ahead_y), (right_x, right_y) = env.dir_vec.tolist(), env.right_vec.tolist()
-        for row in range(VIEW):
-            for column in range(VIEW):
-                ahead, right = AGENT_ROW - row, column - AGENT_COLUMN
-                at_x, at_y = x + ahead * ahead_x + right * right_x, y + ahead * ahead_y + right * right_y
-                inside = 0 <= at_x < env.width and 0 <= at_y < env.height
-                grid.grid[row * VIEW + column] = env.grid.grid[at_y * env.width + at_x] if inside else _WALL
+        grid.grid = [things[index] for index in place.ravel().tolist()]
         visible = grid.process_vis((AGENT_COLUMN, AGENT_ROW)).T
-        self._views.append(np.where(visible, _codes(grid), UNSEEN).astype(np.uint16))
+        codes = np.where(inside, cells.ravel()[place], code_of(_WALL))
+        self._views.append(np.where(visible, codes, UNSEEN).astype(np.uint16))
 
     def _cells(self) -> np.ndarray:
         """The map's codes; taken again only where an object came, went or changed."""
