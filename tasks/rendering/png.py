@@ -111,4 +111,3 @@ class Picture:
             "png": self.png,
             "png_sha256": hashlib.sha256(self.png).hexdigest(),
         }
-

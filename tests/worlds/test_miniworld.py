@@ -21,7 +21,7 @@ from tasks.worlds.miniworld.floor import Floor
 from tasks.worlds.miniworld.oneroom import OneRoom
 from tasks.worlds.miniworld.planner import gap
 from tasks.worlds.miniworld.process import Child
-from tasks.worlds.miniworld.state import AGENT_RADIUS
+from tasks.worlds.miniworld.state import AGENT_RADIUS, NOWHERE
 from tasks.worlds.miniworld.witness import MiniWorldWitness
 
 NAMES = sorted(environments("miniworld"))
@@ -159,6 +159,30 @@ def test_a_mask_hides_its_boxes_and_nothing_else(made):
     assert (hidden[inside] == 127).all() and np.array_equal(hidden[~inside], frame[~inside])
     without = world.call("visible", dataclasses.replace(full.states[box.step]), [], full.states[0].goal)
     assert MaskBox(box.step, *without[1]) == box
+
+
+@needs_gl
+@pytest.mark.parametrize("name", NAMES)
+def test_the_pixels_of_a_thing_are_those_that_change_when_it_is_far_away(made, name):
+    world, _, full, _, _ = made[name]
+    seen = 0
+    for state in full.states[::4]:
+        for index, thing in enumerate(state.things):
+            if thing.kind in ("sign", "picture"):  # these lie in the floor plan
+                continue
+            away = dataclasses.replace(thing, x=NOWHERE[0], y=NOWHERE[1], z=NOWHERE[2])
+            things = (*state.things[:index], away, *state.things[index + 1 :])
+            frame, count, box = world.call("outlined", state, [], index)
+            shown, without = world.call("show", [state, dataclasses.replace(state, things=things)], [])
+            changed = (shown != without).any(axis=2)
+            assert np.array_equal(frame, shown) and count == changed.sum() and (box is None) == (count == 0)
+            if box:
+                left, top, width, height = box
+                rows, columns = changed.nonzero()
+                assert (left, top) == (columns.min(), rows.min())
+                assert (left + width - 1, top + height - 1) == (columns.max(), rows.max())
+            seen += count > 0
+    assert seen
 
 
 @needs_gl

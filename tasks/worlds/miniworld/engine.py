@@ -6,9 +6,11 @@ the floor plan and the state alone, so that any state can be drawn at any time.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import gymnasium
@@ -30,6 +32,7 @@ def make(env_id: str, entry_point: Any = None, **arguments: Any) -> Any:
 
     _decode_textures_quickly()
     _look_textures_up_once()
+    _share_the_context()
     _leave_depth_alone()
     registered, _, query = env_id.partition("?")
     options = arguments | {name: _number(values[0]) for name, values in urllib.parse.parse_qs(query).items()}
@@ -55,7 +58,7 @@ def _number(text: str) -> int | float | str:
 class Engine:
     """One MiniWorld environment. Every episode begins with `reset`; nothing carries over."""
 
-    compiled: ClassVar[Engine | None] = None  # whose floor plan lies in the one display list that all contexts share
+    compiled: ClassVar[Engine | None] = None  # whose floor plan lies in MiniWorld's one display list
 
     def __init__(self, environment: Any, env_id: str):
         self.environment = environment
@@ -69,12 +72,6 @@ class Engine:
         self.seed: int | None = None
         self.edits: list[Json] = []
         self.stale = True
-
-    def close(self) -> None:
-        """Give back the drawing context."""
-        if Engine.compiled is self:
-            Engine.compiled = None
-        self.env.shadow_window.close()
 
     def _later(self, *_: Any) -> None:
         """Stands in for drawing while the simulation runs."""
@@ -268,13 +265,33 @@ class Engine:
     def outlined(self, state: State, edits: Sequence[Json], thing: int) -> tuple[Pixels, int, Box | None]:
         """The state's frame, and what `visible` says of it."""
         frame = self._show(state, edits)
-        differs = frame != self._show(state, edits, without=[thing])
+        with _drawing_only(self._around(self.things[thing])):
+            differs = frame != self._show(state, edits, without=[thing])
         changed = differs[..., 0] | differs[..., 1] | differs[..., 2]
         rows, columns = np.flatnonzero(changed.any(axis=1)), np.flatnonzero(changed.any(axis=0))
         if not len(rows):
             return frame, 0, None
         left, top = int(columns[0]), int(rows[0])
         return frame, int(changed.sum()), (left, top, int(columns[-1]) - left + 1, int(rows[-1]) - top + 1)
+
+    def _around(self, entity: Any) -> Box:
+        """A part of the frame, in OpenGL's coordinates (from the bottom left), outside of which an entity that moves
+        cannot be seen: around the projected corners of its bounding box. The whole frame where that is not known."""
+        agent, size = self.env.agent, np.array([WIDTH, HEIGHT])
+        eye, ahead = agent.cam_pos, agent.cam_dir
+        right = np.cross(ahead, (0.0, 1.0, 0.0))
+        right /= np.linalg.norm(right)
+        low = entity.pos - (entity.radius, 0, entity.radius) - 0.02
+        high = entity.pos + (entity.radius, entity.height, entity.radius) + 0.02
+        corners = np.array(list(itertools.product(*zip(low, high, strict=True)))) - eye
+        depth = corners @ ahead
+        if entity.is_static or depth.min() < 0.1:
+            return 0, 0, WIDTH, HEIGHT
+        across = np.stack([corners @ right, corners @ np.cross(right, ahead)], axis=1) / depth[:, None]
+        pixels = size / 2 + across / np.tan(np.radians(agent.cam_fov_y / 2)) * HEIGHT / 2
+        left, bottom = np.clip(np.floor(pixels.min(axis=0)) - 2, 0, size).astype(int).tolist()
+        end, top = np.clip(np.ceil(pixels.max(axis=0)) + 2, 0, size).astype(int).tolist()
+        return left, bottom, end - left, top - bottom
 
 
 def _decode_textures_quickly() -> None:
@@ -291,6 +308,19 @@ def _decode_textures_quickly() -> None:
     pyglet.image.load = load
 
 
+@contextlib.contextmanager
+def _drawing_only(part: Box) -> Iterator[None]:
+    """What is drawn meanwhile leaves the frame as it is outside of (left, bottom, width, height)."""
+    from pyglet.gl import GL_SCISSOR_TEST, glDisable, glEnable, glScissor
+
+    glEnable(GL_SCISSOR_TEST)
+    glScissor(*part)
+    try:
+        yield
+    finally:
+        glDisable(GL_SCISSOR_TEST)
+
+
 class _Remembered(dict[str, Any]):
     """Keeps what `get` falls back on."""
 
@@ -303,6 +333,17 @@ def _look_textures_up_once() -> None:
 
     if not isinstance(Texture.tex_paths, _Remembered):
         Texture.tex_paths = _Remembered()
+
+
+def _share_the_context() -> None:
+    """Let all environments draw in one OpenGL context and one frame buffer: Mesa compiles its shaders anew for every
+    context, which takes longer than twenty frames."""
+    import pyglet
+    from miniworld import miniworld
+
+    if not hasattr(miniworld.FrameBuffer, "cache_info"):
+        miniworld.FrameBuffer = functools.cache(miniworld.FrameBuffer)
+        pyglet.window.Window = functools.cache(pyglet.window.Window)
 
 
 def _leave_depth_alone() -> None:

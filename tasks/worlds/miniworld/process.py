@@ -102,7 +102,9 @@ def child() -> Child:
 def _software() -> dict[str, str]:
     """Environment variables that make Mesa draw in software wherever it is installed."""
     chosen = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": "llvmpipe", "PYGLET_HEADLESS": "1"}
-    chosen["LP_NUM_THREADS"] = "0"  # a frame is small, threads cost it more than they do; shards are what runs side by side
+    chosen["LP_NUM_THREADS"] = (
+        "0"  # a frame is small, threads cost it more than they do; shards are what runs side by side
+    )
     return chosen | ({"__EGL_VENDOR_LIBRARY_FILENAMES": str(_MESA)} if _MESA.exists() else {})
 
 
@@ -135,7 +137,7 @@ def main(descriptor: str) -> None:
             if key not in engines:
                 engines[key] = _engine(_load(name), env_id)
                 if len(engines) > MOST_ENGINES:
-                    engines.popitem(last=False)[1].close()
+                    engines.popitem(last=False)
             engines.move_to_end(key)
             answer = None, getattr(engines[key], method)(*arguments)
         except (BadInput, StageFailed, Rejected) as error:

@@ -38,7 +38,9 @@ class MiniWorldWitness(Witness):
         )
         self.trace = environment.trace_of(mission, actions, outcomes, intervention)
         self._states: list[State] = self.trace.states
-        self._eventful = {event.step for event in self.trace.events}
+        eventful = sorted({event.step for event in self.trace.events} - set(self._frames))
+        shown = environment.call("show", [self._states[step] for step in eventful], self.edits, role="fresh")
+        self._frames |= dict(zip(eventful, shown, strict=True))
         self._boxes: dict[int, list[MaskBox]] = {}
 
     def states(self) -> list[Json]:
@@ -63,14 +65,14 @@ class MiniWorldWitness(Witness):
         return None
 
     def draws(self, step: int) -> bool:
-        return step in self._frames or step in self._eventful
+        return step in self._frames
 
     def misread(self, step: int, pixels: Pixels, masked: Sequence[MaskBox]) -> str | None:
         if masked:
             self.target_boxes(step)  # draws the frame on the way
-        elif not self.draws(step):
+        expected = self._frames.get(step)
+        if expected is None:
             return None
-        expected = self._drawn(step)
         if pixels.shape != expected.shape:
             return f"the frame at step {step} is {pixels.shape}"
         if np.array_equal(pixels, expected):
@@ -79,11 +81,6 @@ class MiniWorldWitness(Witness):
         for box in masked:
             differing[box.top : box.top + box.height, box.left : box.left + box.width] = False
         return f"at step {step} {differing.sum()} pixels are not what the simulator draws" if differing.any() else None
-
-    def _drawn(self, step: int) -> Pixels:
-        if step not in self._frames:
-            (self._frames[step],) = self.environment.call("show", [self._states[step]], self.edits, role="fresh")
-        return self._frames[step]
 
     def faces_target(self, step: int) -> bool:
         return self.environment.cue_used(self._states[step])
