@@ -82,10 +82,11 @@ def main() -> None:
     options = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        ours(f"{folder}/wall", options.profile, options.processes, world="miniworld")
+        _, made = ours(f"{folder}/wall", options.profile, options.processes, world="miniworld")
         wall = time.perf_counter() - start
-        spent, made = ours(f"{folder}/cpu", options.profile, world="miniworld", clock=cpu)
-        rounds = [bare(f"{folder}/cpu", options.profile, made["variants"]) for _ in range(2)]
+        rounds = [bare(f"{folder}/wall", options.profile, made["variants"])]
+        spent, _ = ours(f"{folder}/cpu", options.profile, world="miniworld", clock=cpu)
+        rounds.append(bare(f"{folder}/wall", options.profile, made["variants"]))
     frames, seconds, bare_wall = rounds[0][0], *(min(values) for values in list(zip(*rounds, strict=True))[1:])
     print(
         f"bare stepping and drawing of {frames:,} frames: {bare_wall:.1f} s wall, {seconds:.1f} s CPU, "
