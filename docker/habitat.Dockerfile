@@ -1,5 +1,5 @@
 # The worker of the pool `habitat`. Habitat-Sim comes by conda for Python 3.9, the project needs 3.11 or newer: the worker
-# runs in the one and renders in a child process of the other, which WORLDAUDIT_HABITAT_PYTHON names.
+# runs in the one, and the other stands beside it where WORLDAUDIT_HABITAT_PYTHON says. No Habitat world is written yet.
 #   docker build -f docker/habitat.Dockerfile -t worldaudit-habitat .
 FROM mambaorg/micromamba:2.0.5 AS habitat
 RUN micromamba create -y -p /opt/conda/envs/habitat -c conda-forge -c aihabitat \

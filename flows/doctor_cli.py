@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import importlib.metadata
 import os
 import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 
@@ -97,8 +97,19 @@ def _miniworld() -> str:
 
 
 def _habitat() -> str:
-    importlib.import_module("habitat_sim")
-    return _version("habitat-sim")
+    python = os.environ.get("WORLDAUDIT_HABITAT_PYTHON", sys.executable)
+    try:
+        ran = subprocess.run(
+            [python, "-c", "import habitat_sim; print(habitat_sim.__version__)"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RuntimeError(f"WORLDAUDIT_HABITAT_PYTHON: {error}") from error
+    if ran.returncode:
+        raise RuntimeError(f"{python}: {ran.stderr.strip().splitlines()[-1] if ran.stderr.strip() else 'it fails'}")
+    return f"habitat-sim {ran.stdout.split()[-1]} in {python}"
 
 
 def _vllm() -> str:

@@ -327,6 +327,17 @@ def test_doctor_says_what_works(tmp_path: Path) -> None:
     assert {"habitat", "vllm", "miniworld"} <= set(done.json)
 
 
+def test_doctor_asks_the_interpreter_that_has_habitat(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho 0.3.3\n")
+    python.chmod(0o755)
+    for named, expected in ((python, (True, f"habitat-sim 0.3.3 in {python}")), (tmp_path / "none", (False, None))):
+        done = worldaudit("doctor", "--json", "--store", str(tmp_path / "store"), WORLDAUDIT_HABITAT_PYTHON=str(named))
+        works, detail = done.json["habitat"]["works"], done.json["habitat"]["detail"]
+        assert (done.code, works) == (0, expected[0])
+        assert detail == expected[1] or (str(named) in detail and "WORLDAUDIT_HABITAT_PYTHON" in detail)
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("prefect")
 def test_with_prefect_the_same_keys_and_a_quiet_terminal(store: Path, tmp_path: Path) -> None:
