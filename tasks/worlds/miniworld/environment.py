@@ -41,6 +41,7 @@ CLEARLY = 400  # pixels that a goal must show in the last frame of a success: 0.
 CLOSE = 1.0  # meters between bounding circles below which the agent is about to use a thing
 APART = 1.5  # meters between agent and goal, at least, at the end of a failure
 KEPT_FRAMES = 600  # rendered frames that are kept, 88 MB
+BATCH = 32  # frames asked of the child at a time: both sides keep their caches warm
 HALF_WIDTH = math.atan(math.tan(math.radians(FIELD_OF_VIEW / 2)) * WIDTH / HEIGHT)  # half the horizontal angle of view
 
 
@@ -273,17 +274,25 @@ class MiniWorldEnvironment(Environment):
 
     def frames(self, seed: int, trace: Trace) -> Iterator[Pixels]:
         edits = edits_of(trace.intervention)
-        return (self._frame(state, edits) for state in trace.states)
+        for first in range(0, len(trace.states), BATCH):
+            yield from self._drawn(trace.states[first : first + BATCH], edits)
 
     def _frame(self, state: State, edits: Edits) -> Pixels:
+        return self._drawn([state], edits)[0]
+
+    def _drawn(self, states: Sequence[State], edits: Edits) -> list[Pixels]:
         """Frames that must look the same are drawn once: what lies outside the camera's width does not matter."""
-        around = tuple(thing for thing in state.things if _may_show(state, thing))
-        key = (*state.pose, state.seed, around)
-        if key not in self._frames:
-            (self._frames[key],) = self.call("show", [state], edits)
-            if len(self._frames) > KEPT_FRAMES:
-                self._frames.popitem(last=False)
-        return self._frames[key]
+        keys = [
+            (*state.pose, state.seed, *(thing for thing in state.things if _may_show(state, thing)))
+            for state in states
+        ]
+        missing = {key: state for key, state in zip(keys, states, strict=True) if key not in self._frames}
+        if missing:
+            self._frames |= zip(missing, self.call("show", list(missing.values()), edits), strict=True)
+        frames = [self._frames[key] for key in keys]
+        while len(self._frames) > KEPT_FRAMES:
+            self._frames.popitem(last=False)
+        return frames
 
     def hide(self, frame: Pixels, boxes: Sequence[MaskBox]) -> Pixels:
         frame = frame.copy()
