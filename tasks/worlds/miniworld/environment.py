@@ -283,8 +283,7 @@ class MiniWorldEnvironment(Environment):
     def _drawn(self, states: Sequence[State], edits: Edits) -> list[Pixels]:
         """Frames that must look the same are drawn once: what lies outside the camera's width does not matter."""
         keys = [
-            (*state.pose, state.seed, *(thing for thing in state.things if _may_show(state, thing)))
-            for state in states
+            (*state.pose, state.seed, *(thing for thing in state.things if _may_show(state, thing))) for state in states
         ]
         missing = {key: state for key, state in zip(keys, states, strict=True) if key not in self._frames}
         if missing:
