@@ -64,8 +64,8 @@ def frames_of(png: bytes, width: int = FRAME, height: int = FRAME) -> list[Frame
     lines = np.flatnonzero(ink.all(axis=1)) if page.shape[0] > height else np.empty(0, dtype=int)
     spans = [
         (top, left)
-        for left in _runs(ink.sum(axis=0), width, height)
-        for top in _runs(ink[:, left : left + width].sum(axis=1), height, width)
+        for left in _runs(_count(ink, axis=0), width, height)
+        for top in _runs(_count(ink[:, left : left + width], axis=1), height, width)
         if ink[top : top + height, left : left + width].mean() > 0.9
     ]
     frames = []
@@ -75,6 +75,11 @@ def frames_of(png: bytes, width: int = FRAME, height: int = FRAME) -> list[Frame
         part = max(int(np.searchsorted(starts, top)) - 1, 0)
         frames.append(Frame(text_of(above), part, page[top : top + height, left : left + width]))
     return frames
+
+
+def _count(ink: np.ndarray, axis: int) -> np.ndarray:
+    """How many pixels of each line are inked; NumPy adds up bytes faster than truth values."""
+    return ink.view(np.uint8).sum(axis=axis, dtype=np.uint16)
 
 
 def _runs(ink_count: np.ndarray, length: int, across: int) -> list[int]:

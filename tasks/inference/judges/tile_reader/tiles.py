@@ -68,8 +68,9 @@ def _blocks(frames: np.ndarray) -> np.ndarray:
     """(n, 224, 224, 3) -> (n, 49, 192) float32: the means of each tile's blocks, the channels together at the end."""
     n, per_tile = len(frames), TILE // BLOCK
     rows = frames.reshape(n, SIDE * per_tile, BLOCK, -1)
-    sums = rows.sum(axis=2, dtype=np.uint16).reshape(n, SIDE * per_tile, SIDE * per_tile, BLOCK, 3)
-    sums = sums[:, :, :, 0] + sums[:, :, :, 1] + sums[:, :, :, 2] + sums[:, :, :, 3]
+    sums = functools.reduce(np.add, [rows[:, :, row].astype(np.uint16) for row in range(BLOCK)])
+    columns = sums.reshape(n, SIDE * per_tile, SIDE * per_tile, BLOCK, 3)
+    sums = functools.reduce(np.add, [columns[:, :, :, column] for column in range(BLOCK)])
     tiles = sums.reshape(n, SIDE, per_tile, SIDE, per_tile, 3).transpose(0, 1, 3, 5, 2, 4)  # channel by channel
     return tiles.reshape(n, SIDE * SIDE, 3 * per_tile * per_tile).astype(np.float32) / BLOCK**2
 
@@ -113,7 +114,7 @@ class ColorMap(NamedTuple):
 
     def __call__(self, levels: np.ndarray) -> np.ndarray:
         """`levels` (..., 3)."""
-        return levels * self.gain + self.offset
+        return levels if self is IDENTITY else levels * self.gain + self.offset
 
 
 IDENTITY = ColorMap(np.ones(3), np.zeros(3))
@@ -125,9 +126,10 @@ def read(frames: Sequence[np.ndarray]) -> list[View]:
     if not frames:
         return []
     pictures = _pictures()
-    stack = np.stack(frames)
-    blocks = _blocks(stack)
-    agents = stack[:, ROW * TILE :, COLUMN * TILE : (COLUMN + 1) * TILE].astype(np.float32)
+    blocks = np.concatenate(
+        [_blocks(frame[None]) for frame in frames]
+    )  # a frame fits the processor's cache, a page does not
+    agents = np.stack([frame[ROW * TILE :, COLUMN * TILE : (COLUMN + 1) * TILE] for frame in frames]).astype(np.float32)
     own = ROW * SIDE + COLUMN  # the agent's tile
 
     fit = Fit(np.delete(blocks, own, axis=1), agents[:, pictures.triangle].mean(axis=(0, 1)))
@@ -240,4 +242,5 @@ def _agent_tiles(agents: np.ndarray, colors: ColorMap) -> tuple[np.ndarray, np.n
 def _closest(seen: np.ndarray, known: np.ndarray) -> np.ndarray:
     """(n, p, 3) and (k, p, 3) -> for each of the n the nearest of the k."""
     a, b = seen.reshape(len(seen), -1), known.reshape(len(known), -1)
-    return ((b**2).sum(axis=1) - 2 * np.einsum("ni,ki->nk", a, b)).argmin(axis=1)
+    products = (a[:, None] @ b.T)[:, 0]  # a product a frame, as in `Fit`
+    return ((b**2).sum(axis=1) - 2 * products).argmin(axis=1)
