@@ -11,12 +11,13 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from flows.run import Request
 from storage import Store
 from tasks.errors import StageFailed
-from tasks.stage import Outcome, Ref, Results, Runner, Shards, Stage, lookup
+from tasks.stage import Ref, Results, Runner, Shards, Stage, lookup
 
 PULSE_SECONDS = 5.0
 SILENCE_SECONDS = float(os.environ.get("WORLDAUDIT_SILENCE_SECONDS", 60))  # without a pulse, a run counts as dead
@@ -60,7 +61,7 @@ def place(deployment: str, request: Request) -> Callable[[Stage, Shards], Result
                     failure or StageFailed(f"{deployment} completed, but its artifact is not in {request.store}"),
                 )
             else:
-                yield name, Outcome(found.ref, name, False, time.perf_counter() - started, found.rows)
+                yield name, replace(found, reused=False, seconds=time.perf_counter() - started)
 
     return compute
 

@@ -81,6 +81,14 @@ class Outcome:
     reused: bool
     seconds: float
     rows: dict[str, int]
+    bytes: int = 0  # of its parts
+
+    @classmethod
+    def of(cls, artifact: Artifact, shard: str, reused: bool, started: float) -> Outcome:
+        """`started` is a reading of time.perf_counter."""
+        ref, manifest = Ref(artifact.stage, artifact.key), artifact.manifest
+        size = sum(part["bytes"] for part in manifest["parts"])
+        return cls(ref, shard, reused, time.perf_counter() - started, manifest["rows"], size)
 
 
 def lookup(location: str, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref]) -> Outcome | None:
@@ -88,9 +96,7 @@ def lookup(location: str, stage: Stage, shard: str, config: Config, inputs: Mapp
     started = time.perf_counter()
     key = stage.key(config, inputs)
     found = Store(location).find(stage.name, key)
-    if found is None:
-        return None
-    return Outcome(Ref(stage.name, key), shard, True, time.perf_counter() - started, found.manifest["rows"])
+    return Outcome.of(found, shard, True, started) if found else None
 
 
 def produce(
@@ -110,7 +116,7 @@ def produce(
     writer = store.writer(stage.name, key)
     stage.run(opened, config, writer)
     made = writer.commit(stage.version, stage.keyed(config), {role: ref.key for role, ref in inputs.items()})
-    return Outcome(Ref(stage.name, key), shard, False, time.perf_counter() - started, made.manifest["rows"])
+    return Outcome.of(made, shard, False, started)
 
 
 Shards = Mapping[str, tuple[Config, Mapping[str, Ref]]]
@@ -177,6 +183,7 @@ class Runner:
                 self.outcomes.append(result)
                 if self.on_outcome:
                     self.on_outcome(result)
+        results = {name: results[name] for name in shards}
         failed = {name: result for name, result in results.items() if isinstance(result, Exception)}
         said = {f"{stage.name}[{name}]": describe(error) for name, error in failed.items()}
         self.failures |= said
@@ -191,7 +198,10 @@ class Runner:
         from tasks.prefect_task import in_flow, submit
 
         call = submit if in_flow() else _call
-        waiting = {name: call(self, stage, name, config, inputs) for name, (config, inputs) in shards.items()}
+        sizes = {outcome.ref: outcome.bytes for outcome in self.outcomes}
+        reads = {name: sum(sizes.get(ref, 0) for ref in inputs.values()) for name, (_, inputs) in shards.items()}
+        largest_first = sorted(shards, key=lambda name: -reads[name])  # so that none that takes long starts last
+        waiting = {name: call(self, stage, name, *shards[name]) for name in largest_first}
         for name, result in waiting.items():
             try:
                 yield name, result()

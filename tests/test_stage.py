@@ -1,0 +1,31 @@
+"""Many shards of a stage in one runner: which starts first, and in which order their results come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tasks.stage import Outcome, Ref, Runner, Stage
+from tests.flows.toy import ACCEPT, SEEDS
+
+
+def accept_one(inputs, config, writer) -> None:
+    writer.add("groups", inputs["seeds"].arrow("groups"))
+
+
+ACCEPT_ONE = Stage("accept-one", 1, accept_one)
+
+
+def _run(store: Path) -> tuple[list[str], dict[str, Ref]]:
+    """In which order the shards of the second stage were computed or found, and what they gave."""
+    order: list[Outcome] = []
+    with Runner(str(store), processes=0, on_outcome=order.append) as runner:
+        seeds = runner.map(SEEDS, {name: ({"env": name, "n": n}, {}) for name, n in (("a", 5), ("b", 900), ("c", 200))})
+        given = runner.map(ACCEPT_ONE, {name: ({}, {"seeds": ref}) for name, ref in seeds.items()})
+        runner.one(ACCEPT, {}, {f"seeds.{name}": ref for name, ref in seeds.items()})
+    return [outcome.shard for outcome in order if outcome.ref.stage == "accept-one"], given
+
+
+def test_the_shard_that_reads_most_starts_first_and_results_keep_their_order(tmp_path: Path) -> None:
+    order, given = _run(tmp_path)
+    assert order == ["b", "c", "a"] and list(given) == ["a", "b", "c"]
+    assert _run(tmp_path) == (order, given)  # found in the store, of the same sizes
