@@ -26,7 +26,7 @@ import pydantic
 from pydantic import Field
 
 from tasks.errors import BadInput
-from tasks.inference.judges import EMBEDDED
+from tasks.inference.judges import EMBEDDED, VERSIONS
 
 Api = Literal["openai", "anthropic", "gemini", "vllm", "embedded", "python"]
 Canary = Literal["order", "twins"]
@@ -192,8 +192,11 @@ class JudgeSpec(_Strict):
         return (self.base_url or DEFAULT_URLS[self.api]).rstrip("/")
 
     def identity(self) -> dict[str, Any]:
-        """What decides its answers: everything but limits, prices, canaries and where the key is kept."""
+        """What decides its answers: everything but limits, prices, canaries and where the key is kept; of an embedded
+        judge also its version."""
         kept = self.model_dump(exclude={"limits", "prices", "canaries", "api_key_env"})
+        if self.api == "embedded":
+            kept["version"] = VERSIONS.get(self.model, 1)
         if self.serve:  # how to start the process is no part of what it answers
             for name in ("command", "port", "ready_s", "env"):
                 kept["serve"].pop(name)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.inference.judges import make
+from tasks.inference.config import embedded
+from tasks.inference.judges import VERSIONS, make
 from tasks.inference.judges.question import kind_of
 from tasks.inference.message import Message, Png, Text
 
@@ -100,3 +101,9 @@ def test_the_last_frame_is_not_fooled_by_other_red_or_green():
 )
 def test_the_contract_is_read_from_the_prompt(prompt, kind):
     assert kind_of(prompt) == kind
+
+
+def test_an_embedded_judge_that_would_answer_otherwise_has_another_key(monkeypatch):
+    before, other = embedded("coin").identity(), embedded("last-frame").identity()
+    monkeypatch.setitem(VERSIONS, "coin", 2)
+    assert embedded("coin").identity() != before and embedded("last-frame").identity() == other

@@ -93,8 +93,43 @@ def test_signs_are_read_by_the_number_of_their_letters():
         "green",
     ]
     assert sign_of(room()) is None
-    cut = np.roll(sign(5), -100, axis=1)
-    assert sign_of(cut) is None
+    assert sign_of(np.roll(sign(5), -100, axis=1)) is None
+    assert sign_of(np.roll(sign(4), -60, axis=1)) is None  # it may be the end of GREEN
+    assert sign_of(np.roll(sign(5), 58, axis=1))[1] == "green"  # cut off behind its last letter
+
+
+def test_a_carried_thing_says_more_of_a_reference_than_a_poster():
+    objective = shown_objective([sign(4), CARRIED])
+    assert objective([room(), CARRIED]) and not objective([room(), FAR])
+    assert shown_objective([sign(3), AT_HAND])([sign(3), AT_HAND])
+
+
+def test_a_reference_that_shows_two_things_next_to_the_one_at_hand_allows_both():
+    both = with_box(with_box(AT_HAND, YELLOW, 40, 130, 65, HEIGHT - 1), GREEN, 200, 130, 250, HEIGHT - 1)
+    objective = shown_objective([room(), both])
+    for color, right in ((YELLOW, True), (GREEN, True), ((0, 0, 210), False)):
+        assert objective([room(), with_box(AT_HAND, color, 40, 130, 65, HEIGHT - 1)]) is right
+
+
+def test_what_has_just_risen_was_asked_for_whatever_else_is_near():
+    before = with_box(with_box(room(), GREEN, 90, 120, 166, 180), RED, 200, 120, 250, HEIGHT - 1)
+    objective = shown_objective([room(), before, with_box(CARRIED, RED, 200, 120, 250, HEIGHT - 1)])
+    assert objective([room(), CARRIED]) and not objective([room(), AT_HAND])
+
+
+def test_next_to_may_leave_a_gap_that_grows_with_nearness():
+    for left, answer in ((5, "No"), (30, "Yes")):  # the red box at hand begins at 80 and is 110 wide
+        beside = with_box(AT_HAND, YELLOW, left, 130, left + 25, HEIGHT - 1)
+        assert asked("put the red box down right next to the yellow box", room(), beside) == answer
+
+
+def test_a_thing_that_is_picked_up_rises_and_one_that_is_put_down_sinks():
+    held = with_box(room(), RED, 60, 68, 195, HEIGHT - 1)
+    turned = with_box(room(), RED, 20, 92, 120, HEIGHT - 1)
+    before = with_box(room(), RED, 64, 92, 164, HEIGHT - 1)
+    assert next_view(before, "pick up the thing right in front", {"A": before, "B": turned, "C": held}) == "C"
+    assert next_view(held, "put the carried thing down", {"A": held, "B": turned, "C": before}) == "C"
+    assert next_view(before, "pick up the thing right in front", {"A": before, "B": turned}) == "A"
 
 
 def test_blobs_are_found_with_their_bounds():

@@ -19,6 +19,7 @@ EMBEDDED: dict[str, str] = {
     "tile-reader": "tasks.inference.judges.tile_reader:TileReader",
     "scene-reader": "tasks.inference.judges.scene_reader:SceneReader",
 }
+VERSIONS = {"scene-reader": 2}  # raised whenever a judge would answer otherwise; 1 where nothing stands here
 READS = {"tile-reader": "minigrid", "scene-reader": "miniworld"}  # readers of one world's frames
 
 

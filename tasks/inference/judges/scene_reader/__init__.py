@@ -1,7 +1,7 @@
 """A judge that reads MiniWorld's frames: colored things by their pixels, contact by where they meet the frame's edge.
 
 It shares nothing with what makes the exam but the sizes of frames and the camera. What it does not see, it does not
-guess from the world's state: a sign that is hidden, a thing beyond the frame. docs/judges.md says how well it does.
+guess from the world's state: a sign that is hidden, a thing beyond the frame. docs/evidence.md says how well it does.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from scipy import ndimage
 
 from tasks.inference.judges.question import kind_of
 from tasks.inference.judges.scene_reader.things import HEIGHT, WIDTH, blobs, masks, sign_of
-from tasks.inference.judges.scene_reader.views import next_view
+from tasks.inference.judges.scene_reader.views import RISE, next_view, rises
 from tasks.inference.judges.tile_reader.page import Frame, frames_of
 
 if TYPE_CHECKING:
     from tasks.inference.message import Message
 
 CANNOT = "The frames cannot be read."
-BESIDE = 6  # pixels between two things that stand next to each other
+BESIDE = 0.35  # widths of a thing at hand between it and one that stands next to it, at most
 FULL_SIZE = 44  # pixels: the width of a box that is near enough to stand next to one at hand
 
 Frames = Sequence[np.ndarray]  # in the order of time
@@ -72,18 +72,21 @@ def objective_of(mission: str) -> Objective | None:
 
 
 def shown_objective(frames: Frames) -> Objective | None:
-    """What a reference shows to have been asked for."""
+    """What a reference shows to have been asked for. Where it could have been one of several things, each will do."""
     last = blobs(frames[-1])
-    if any(sign_of(frame) for frame in frames):
-        return follows_sign
     near = [blob for blob in last if blob.at_hand]
-    for blob in near:
-        for other in last:
-            if other.color != blob.color and beside(blob.color, other.color, frames):
-                return functools.partial(beside, blob.color, other.color)
+    for rise, blob in rises(frames[-2], frames[-1]) if len(frames) > 1 else []:
+        if rise >= RISE:  # just picked up
+            return functools.partial(carries, blob.color, blob.kind)
     for blob in last:
         if blob.carried and not near:
             return functools.partial(carries, blob.color, blob.kind)
+    if any(sign_of(frame) for frame in frames):
+        return follows_sign
+    for blob in near:
+        others = {other.color for other in last} - {blob.color}
+        if found := [color for color in sorted(others) if beside(blob.color, color, frames)]:
+            return lambda shown: any(beside(blob.color, color, shown) for color in found)
     return functools.partial(at_hand, near[0].color) if near else None
 
 
@@ -98,12 +101,16 @@ def carries(color: str, kind: str, frames: Frames) -> bool:
 
 
 def beside(color: str, other: str, frames: Frames) -> bool:
-    """A thing of one color ends at hand, and one of the other color touches it in the picture and is no smaller than
-    one that stands there."""
+    """A thing of one color ends at hand, and one of the other color all but touches it in the picture and is as near:
+    no smaller than one that stands there, or cut off by the frame's lower edge too."""
+    held = next((blob for blob in blobs(frames[-1], (color,)) if blob.at_hand), None)
+    if held is None:
+        return False
     found = masks(frames[-1])
-    near = ndimage.binary_dilation(found[color], np.ones((3, 3)), BESIDE)
-    return at_hand(color, frames) and any(
-        blob.right - blob.left >= FULL_SIZE and near[_box(blob)][found[other][_box(blob)]].any()
+    gap = max(1, round(BESIDE * (held.right - held.left)))
+    near = ndimage.binary_dilation(found[color], np.ones((3, 3)), gap)
+    return any(
+        (blob.right - blob.left >= FULL_SIZE or blob.at_hand) and near[_box(blob)][found[other][_box(blob)]].any()
         for blob in blobs(frames[-1], (other,))
     )
 

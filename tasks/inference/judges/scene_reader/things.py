@@ -86,7 +86,8 @@ def blobs(frame: np.ndarray, colors: tuple[str, ...] | None = None) -> list[Blob
 
 def sign_of(frame: np.ndarray) -> tuple[int, str] | None:
     """(size in pixels, color) of a sign that names a color: a light panel with three (red), four (blue) or five (green)
-    dark letters side by side; None where there is none."""
+    dark letters side by side; None where there is none. A sign that the frame cuts off is read where all five letters
+    of the longest word show."""
     low, high = frame.min(axis=2).astype(int), frame.max(axis=2).astype(int)
     light = (low > 140) & (high - low < 12)
     light[96:] = False  # signs hang on walls; below is the floor
@@ -95,10 +96,9 @@ def sign_of(frame: np.ndarray) -> tuple[int, str] | None:
     if not len(sizes) or sizes.max() < SIGN_LEAST:
         return None
     rows, columns = ndimage.find_objects(labels)[int(sizes.argmax())]
-    if columns.start <= 1 or columns.stop >= WIDTH - 1:
-        return None  # cut off by the frame
+    whole = columns.start > 1 and columns.stop < WIDTH - 1
     panel = low[rows, columns]
     letters = (panel < 90)[2:-2, 4:-4].any(axis=0)  # within the sign's own dark edges
     count = int((np.diff(letters.astype(int), prepend=0) == 1).sum())
-    color = {3: "red", 4: "blue", 5: "green"}.get(count)
+    color = {3: "red", 4: "blue", 5: "green"}.get(count) if whole or count == 5 else None
     return (int(sizes.max()), color) if color else None

@@ -12,12 +12,14 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import ndimage
 
-from tasks.inference.judges.scene_reader.things import HEIGHT, WIDTH
+from tasks.inference.judges.scene_reader.things import HEIGHT, WIDTH, Blob, blobs
 
 FOCAL = HEIGHT / 2 / math.tan(math.radians(30))  # pixels
 PITCH = math.radians(-20)
 CAMERA = 1.5  # meters above the floor
 TURN, STEP = math.radians(15), 0.15
+CENTERED = 16  # pixels: a carried thing is this near the middle
+RISE = 16  # pixels: the least by which a thing rises when it is picked up, and sinks when it is put down
 
 
 def expected(now: np.ndarray, turn: float, step: float) -> tuple[np.ndarray, np.ndarray]:
@@ -44,8 +46,22 @@ def next_view(now: np.ndarray, action: str, candidates: Mapping[str, np.ndarray]
     if not tried:
         tried = [(0.0, 0.0)] if "pick up" in action or "put" in action else list(motions.values())
     pictures = [expected(now, *motion) for motion in tried]
+    way = 1 if "pick up" in action else -1 if "put" in action else 0
+    moved = {
+        letter: view for letter, view in candidates.items() if any(way * rise >= RISE for rise, _ in rises(now, view))
+    }
     misfit = {
         letter: min(float(np.abs(picture - view)[known].mean()) for picture, known in pictures)
-        for letter, view in candidates.items()
+        for letter, view in (moved or candidates).items()
     }
     return min(misfit, key=lambda letter: (misfit[letter], letter))
+
+
+def rises(now: np.ndarray, view: np.ndarray) -> list[tuple[int, Blob]]:
+    """The colored things that `view` shows in the middle, and by how many pixels each stands higher than in `now`."""
+    return [
+        (before.top - after.top, after)
+        for after in blobs(view)
+        for before in blobs(now, (after.color,))
+        if abs(after.middle - WIDTH / 2) < CENTERED
+    ]
