@@ -77,4 +77,4 @@ def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
         )
 
 
-ROLLOUTS = Stage("rollouts", 2, roll_out)
+ROLLOUTS = Stage("rollouts", 3, roll_out)

@@ -126,6 +126,18 @@ def test_success_and_failure_can_be_told_by_the_last_frame(made, name):
 
 
 @needs_gl
+def test_putnext_leaves_no_doubt_about_which_box_was_meant(made):
+    world, _, full, _, _ = made["putnext"]
+    assert world.unclear(full) is None
+    end = full.states[-1]
+    red, green = end.find("box", "red"), end.find("box", "green")
+    near = dataclasses.replace(end.things[green], x=end.things[red].x + 1.4, z=end.things[red].z)
+    things = (*end.things[:green], near, *end.things[green + 1 :])
+    crowded = dataclasses.replace(full, states=[*full.states[:-1], dataclasses.replace(end, things=things)])
+    assert world.unclear(crowded) == "the red box ends beside the green box too"
+
+
+@needs_gl
 def test_contradicting_successors_look_different_from_what_the_action_may_lead_to(made):
     world, seed, full, _, _ = made["pickup"]
     steps = range(0, len(full.actions), 7)

@@ -12,6 +12,8 @@ from tasks.worlds.base import Event
 from tasks.worlds.miniworld.environment import APART, MiniWorldEnvironment, relocate, remove, swap
 from tasks.worlds.miniworld.planner import gap, gap_on_floor
 
+ALONE = 0.75  # meters between the bounding circles of the red box and any third one, at least
+
 
 class PutNext(MiniWorldEnvironment):
     name = "putnext"
@@ -45,6 +47,14 @@ class PutNext(MiniWorldEnvironment):
 
     def evidence(self, end):
         return [end.goal, end.find("box", "red")]
+
+    def unclear(self, full):
+        """Also where red ends beside a third box: a reference of Task D could then mean either."""
+        end = full.states[-1]
+        red = end.find("box", "red")
+        others = [index for index in range(len(end.things)) if index not in (red, end.goal)]
+        beside = [end.things[index].name for index in others if gap_on_floor(end, red, index) < ALONE]
+        return f"the red box ends beside the {beside[0]} too" if beside else super().unclear(full)
 
     def nearly(self, full, cf):
         end = cf.states[-1]
