@@ -81,13 +81,15 @@ def main() -> None:
     arguments.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        _, made = ours(f"{folder}/wall", options.profile, options.processes, world="miniworld")
-        wall = time.perf_counter() - start
-        rounds = [bare(f"{folder}/wall", options.profile, made["variants"])]
+        walls, rounds = [], []
+        for turn in range(2):  # in turn, and the better of two each: other work on the machine comes and goes
+            start = time.perf_counter()
+            _, made = ours(f"{folder}/{turn}", options.profile, options.processes, world="miniworld")
+            walls.append(time.perf_counter() - start)
+            rounds.append(bare(f"{folder}/{turn}", options.profile, made["variants"]))
         spent, _ = ours(f"{folder}/cpu", options.profile, world="miniworld", clock=cpu)
-        rounds.append(bare(f"{folder}/wall", options.profile, made["variants"]))
-    frames, seconds, bare_wall = rounds[0][0], *(min(values) for values in list(zip(*rounds, strict=True))[1:])
+    wall, frames = min(walls), rounds[0][0]
+    seconds, bare_wall = (min(values) for values in list(zip(*rounds, strict=True))[1:])
     print(
         f"bare stepping and drawing of {frames:,} frames: {bare_wall:.1f} s wall, {seconds:.1f} s CPU, "
         f"{1000 * seconds / frames:.2f} ms a frame"
