@@ -37,10 +37,10 @@
    *  `filters`: label, key(row), initial, all. `details(row)`: pairs that a click shows. */
   function explorer(root, size, columns, filters, details, checks = []) {
     if (!root || !size) return;
-    const chosen = filters.map((filter) => filter.initial ?? "");
+    const rows = Array.from({ length: size }, (_, row) => row);
+    const chosen = filters.map(({ initial, key }) => (rows.some((row) => key(row) === initial) ? initial : ""));
     const checked = checks.map(() => false);
     const state = { sort: -1, down: false, words: "", most: PAGE };
-    const rows = Array.from({ length: size }, (_, row) => row);
     const controls = el("div", { class: "controls" });
     filters.forEach((filter, index) => {
       const values = filter.values ?? [...new Set(rows.map(filter.key))].filter((value) => value).sort();
