@@ -107,9 +107,10 @@ def _habitat() -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RuntimeError(f"WORLDAUDIT_HABITAT_PYTHON: {error}") from error
-    if ran.returncode:
-        raise RuntimeError(f"{python}: {ran.stderr.strip().splitlines()[-1] if ran.stderr.strip() else 'it fails'}")
-    return f"habitat-sim {ran.stdout.split()[-1]} in {python}"
+    said, complained = ran.stdout.split(), ran.stderr.strip().splitlines()
+    if ran.returncode or not said:
+        raise RuntimeError(f"{python}: {complained[-1] if complained else 'it is no Python that has habitat_sim'}")
+    return f"habitat-sim {said[-1]} in {python}"
 
 
 def _vllm() -> str:

@@ -81,7 +81,7 @@ class Outcome:
     reused: bool
     seconds: float
     rows: dict[str, int]
-    bytes: int = 0  # of its parts
+    bytes: int  # of its parts
 
     @classmethod
     def of(cls, artifact: Artifact, shard: str, reused: bool, started: float) -> Outcome:

@@ -42,9 +42,8 @@ def e2_state_encoding(case: Case) -> Findings:
     """E2: every stored state is one that the world can be in, and every picture shows, read back from its pixels, the
     state of a fresh simulator (outside NoCue's mask)."""
     found: Findings = {}
-    passed: set[tuple[int, int, int, str]] = (
-        set()
-    )  # NoCue's states are Full's, and so are the pictures that it does not mask
+    # What has passed for Full need not be asked of NoCue: its states are Full's, and so are the pictures without a mask.
+    passed: set[tuple[int, int, int, str]] = set()
     for variant in case.group.traces:
         witness = case.witness(variant)
         found[variant] = None

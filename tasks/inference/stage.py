@@ -84,9 +84,8 @@ async def _infer(
         answered, failed = answered_and_failed(journal)
         planned = list(jobs(asked, spec.replicates))
         missing = [job for job in planned if job_key(*job) not in answered]
-        missing.sort(
-            key=lambda job: job_key(*job) in failed
-        )  # what failed before may fail again: it waits for the others
+        # What failed before may fail again: it waits for the others.
+        missing.sort(key=lambda job: job_key(*job) in failed)
         progress = Progress(judge, len(planned), reused=len(planned) - len(missing))
         if not missing:
             return found

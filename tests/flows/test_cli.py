@@ -336,6 +336,8 @@ def test_doctor_asks_the_interpreter_that_has_habitat(tmp_path: Path) -> None:
         works, detail = done.json["habitat"]["works"], done.json["habitat"]["detail"]
         assert (done.code, works) == (0, expected[0])
         assert detail == expected[1] or (str(named) in detail and "WORLDAUDIT_HABITAT_PYTHON" in detail)
+    silent = worldaudit("doctor", "--json", "--store", str(tmp_path / "store"), WORLDAUDIT_HABITAT_PYTHON="/bin/true")
+    assert silent.json["habitat"] == {"works": False, "detail": "/bin/true: it is no Python that has habitat_sim"}
 
 
 @pytest.mark.slow

@@ -30,10 +30,7 @@ def make(env_id: str, entry_point: Any = None, **arguments: Any) -> Any:
     the registered one. Raises BadInput for an id that there is not."""
     import miniworld  # noqa: F401  (registers the environments)
 
-    _decode_textures_quickly()
-    _look_textures_up_once()
-    _share_the_context()
-    _leave_depth_alone()
+    _adapt_miniworld()
     registered, _, query = env_id.partition("?")
     options = arguments | {name: _number(values[0]) for name, values in urllib.parse.parse_qs(query).items()}
     options |= {"obs_width": WIDTH, "obs_height": HEIGHT, "window_width": 8, "window_height": 8}
@@ -294,6 +291,15 @@ class Engine:
         return left, bottom, end - left, top - bottom
 
 
+@functools.cache
+def _adapt_miniworld() -> None:
+    """What makes MiniWorld faster and leaves its pixels as they are; once a process."""
+    _decode_textures_quickly()
+    _look_textures_up_once()
+    _share_the_context()
+    _leave_depth_alone()
+
+
 def _decode_textures_quickly() -> None:
     """Let Pillow decode MiniWorld's textures: pyglet reorders their channels by a regular expression, a second each."""
     import pyglet
@@ -331,8 +337,7 @@ def _look_textures_up_once() -> None:
     """Let MiniWorld keep the paths of a texture that it finds, rather than look for them at every wall it builds."""
     from miniworld.opengl import Texture
 
-    if not isinstance(Texture.tex_paths, _Remembered):
-        Texture.tex_paths = _Remembered()
+    Texture.tex_paths = _Remembered()
 
 
 def _share_the_context() -> None:
@@ -341,9 +346,8 @@ def _share_the_context() -> None:
     import pyglet
     from miniworld import miniworld
 
-    if not hasattr(miniworld.FrameBuffer, "cache_info"):
-        miniworld.FrameBuffer = functools.cache(miniworld.FrameBuffer)
-        pyglet.window.Window = functools.cache(pyglet.window.Window)
+    miniworld.FrameBuffer = functools.cache(miniworld.FrameBuffer)
+    pyglet.window.Window = functools.cache(pyglet.window.Window)
 
 
 def _leave_depth_alone() -> None:

@@ -101,10 +101,12 @@ def child() -> Child:
 
 def _software() -> dict[str, str]:
     """Environment variables that make Mesa draw in software wherever it is installed."""
-    chosen = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": "llvmpipe", "PYGLET_HEADLESS": "1"}
-    chosen["LP_NUM_THREADS"] = (
-        "0"  # a frame is small, threads cost it more than they do; shards are what runs side by side
-    )
+    chosen = {
+        "LIBGL_ALWAYS_SOFTWARE": "1",
+        "GALLIUM_DRIVER": "llvmpipe",
+        "PYGLET_HEADLESS": "1",
+        "LP_NUM_THREADS": "0",  # a frame is small, threads cost more than they do; shards run side by side instead
+    }
     return chosen | ({"__EGL_VENDOR_LIBRARY_FILENAMES": str(_MESA)} if _MESA.exists() else {})
 
 

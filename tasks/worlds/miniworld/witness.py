@@ -29,10 +29,10 @@ class MiniWorldWitness(Witness):
         seed: int,
         actions: Sequence[str],
         intervention: Intervention | None,
-        sampled: int = 0,
+        sampled: int = SAMPLED,
     ):
         self.environment, self.edits = environment, edits_of(intervention)
-        every = set(range(seed % (sampled or SAMPLED), len(actions) + 1, sampled or SAMPLED))
+        every = set(range(seed % sampled, len(actions) + 1, sampled))
         mission, outcomes, self._frames = environment.call(
             "replay", seed, list(actions), self.edits, every | {0, len(actions)}, role="fresh"
         )

@@ -33,6 +33,11 @@ class Blob:
         return (self.left + self.right) / 2
 
     @property
+    def centered(self) -> bool:
+        """It is where a carried thing is: within 16 pixels of the middle."""
+        return abs(self.middle - WIDTH / 2) < 16
+
+    @property
     def at_hand(self) -> bool:
         """It reaches the lower edge of the frame: the agent stands right before it."""
         return self.bottom >= HEIGHT - 2 and self.area >= 250
@@ -40,12 +45,7 @@ class Blob:
     @property
     def carried(self) -> bool:
         """It floats in the middle, before the camera, off the lower edge."""
-        return (
-            self.bottom < HEIGHT - 2
-            and self.top < 105
-            and abs(self.middle - WIDTH / 2) < 16
-            and self.right - self.left > 45
-        )
+        return self.bottom < HEIGHT - 2 and self.top < 105 and self.centered and self.right - self.left > 45
 
     @property
     def kind(self) -> str:

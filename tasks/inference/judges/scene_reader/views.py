@@ -18,7 +18,6 @@ FOCAL = HEIGHT / 2 / math.tan(math.radians(30))  # pixels
 PITCH = math.radians(-20)
 CAMERA = 1.5  # meters above the floor
 TURN, STEP = math.radians(15), 0.15
-CENTERED = 16  # pixels: a carried thing is this near the middle
 RISE = 16  # pixels: the least by which a thing rises when it is picked up, and sinks when it is put down
 
 
@@ -43,12 +42,14 @@ def next_view(now: np.ndarray, action: str, candidates: Mapping[str, np.ndarray]
     """The letter of the candidate that fits best. An unknown action: whatever fits any of them best."""
     motions = {"turn left": (TURN, 0.0), "turn right": (-TURN, 0.0), "forward": (0.0, STEP), "backward": (0.0, -STEP)}
     tried = [motion for name, motion in motions.items() if name in action]
+    way = 1 if "pick up" in action else -1 if "put" in action else 0  # of a thing before the camera, up or down
     if not tried:
-        tried = [(0.0, 0.0)] if "pick up" in action or "put" in action else list(motions.values())
+        tried = [(0.0, 0.0)] if way else list(motions.values())
     pictures = [expected(now, *motion) for motion in tried]
-    way = 1 if "pick up" in action else -1 if "put" in action else 0
     moved = {
-        letter: view for letter, view in candidates.items() if any(way * rise >= RISE for rise, _ in rises(now, view))
+        letter: view
+        for letter, view in candidates.items()
+        if way and any(way * rise >= RISE for rise, _ in rises(now, view))
     }
     misfit = {
         letter: min(float(np.abs(picture - view)[known].mean()) for picture, known in pictures)
@@ -63,5 +64,5 @@ def rises(now: np.ndarray, view: np.ndarray) -> list[tuple[int, Blob]]:
         (before.top - after.top, after)
         for after in blobs(view)
         for before in blobs(now, (after.color,))
-        if abs(after.middle - WIDTH / 2) < CENTERED
+        if after.centered
     ]

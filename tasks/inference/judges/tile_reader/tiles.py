@@ -126,9 +126,8 @@ def read(frames: Sequence[np.ndarray]) -> list[View]:
     if not frames:
         return []
     pictures = _pictures()
-    blocks = np.concatenate(
-        [_blocks(frame[None]) for frame in frames]
-    )  # a frame fits the processor's cache, a page does not
+    # One by one: a frame fits the processor's cache, a page does not.
+    blocks = np.concatenate([_blocks(frame[None]) for frame in frames])
     agents = np.stack([frame[ROW * TILE :, COLUMN * TILE : (COLUMN + 1) * TILE] for frame in frames]).astype(np.float32)
     own = ROW * SIDE + COLUMN  # the agent's tile
 
