@@ -19,6 +19,6 @@ RUN pip install --no-cache-dir --no-deps -e . \
 USER audit
 ENV WORLDAUDIT_HOME=/worldaudit WORLDAUDIT_STORE=/store DO_NOT_TRACK=1 PYGLET_HEADLESS=1
 # Once, so that a command without a server of its own does not migrate a database first.
-RUN python -m flows.server prepare
+RUN python -m flows.operations.server prepare
 ENTRYPOINT ["worldaudit"]
 CMD ["--help"]

@@ -8,11 +8,13 @@ stage passes on another's rows, the row that is furthest from the run's beginnin
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
 
+from storage.runs import artifacts_of
 from storage.store import Store, StoreError
 from storage.tables import SCHEMAS, UNIQUE_KEYS
 
@@ -41,7 +43,7 @@ def catalog_sql(store: Store, newest: int = NEWEST) -> str:
     parts: dict[str, list[tuple[str, str, int]]] = {table: [] for table in SCHEMAS}  # table -> (part, run, depth)
     manifests: dict[tuple[str, str], dict[str, Any]] = {}
     for run in runs:
-        artifacts = sorted({(name.partition("[")[0], key) for name, key in run["artifacts"].items()})
+        artifacts = sorted({(used.stage, used.key) for used in artifacts_of(run)})
         for artifact in artifacts:
             if artifact not in manifests:
                 manifests[artifact] = _manifest(store, *artifact)
@@ -51,8 +53,8 @@ def catalog_sql(store: Store, newest: int = NEWEST) -> str:
                 path = store.files.url(f"artifacts/{stage}/{key}/{part['name']}")
                 parts[part["table"]].append((path, run["id"], _depth(key, inputs)))
     lines = [
-        f"-- Views over the {len(runs)} newest complete runs of {store.location}, newest first:",
-        *(f"--   {run['id']}  {run['command']}" for run in runs),
+        f"-- Views over the {len(runs)} newest complete runs of {' '.join(store.location.split())}, newest first:",
+        *(f"--   {run['id']}  {' '.join(str(run.get('command')).split())}" for run in runs),
         "-- Load them with: duckdb -init catalog.sql",
         "",
         _runs_view(runs),
@@ -63,21 +65,16 @@ def catalog_sql(store: Store, newest: int = NEWEST) -> str:
 
 def complete_runs(store: Store, newest: int) -> list[dict[str, Any]]:
     """The records of the newest runs that ended well, newest first."""
-    found = []
-    for run_id in reversed(store.runs()):
-        run = store.read_run(run_id)
-        if run.get("state") == "complete":
-            found.append(run)
-            if len(found) == newest:
-                break
-    return found
+    complete = (record for record in store.records() if record.get("state") == "complete")
+    return list(itertools.islice(complete, newest))
 
 
 def _manifest(store: Store, stage: str, key: str) -> dict[str, Any]:
     try:
-        return store.read_json(f"artifacts/{stage}/{key}/manifest.json")
+        manifest = store.read_json(f"artifacts/{stage}/{key}/manifest.json")
     except (FileNotFoundError, StoreError):
         return {}
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def _depth(key: str, inputs: Mapping[str, Iterable[str]]) -> int:
@@ -92,7 +89,7 @@ def _literal(value: object) -> str:
 
 
 def _runs_view(runs: list[dict[str, Any]]) -> str:
-    columns = {name: "VARCHAR" for name in ("id", "command", "world", "profile", "exam", "started", "ended", "commit")}
+    columns = {name: "VARCHAR" for name in ("id", "kind", "command", "world", "profile", "exam", "started", "ended", "commit")}
     columns |= {"seed": "BIGINT", "seconds": "DOUBLE"}
     if not runs:
         return f"CREATE OR REPLACE VIEW runs AS {_empty(columns)};"

@@ -10,12 +10,14 @@ that owns it recomputes.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import functools
 import importlib.metadata
 import json
+import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,12 +28,15 @@ import pyarrow.parquet as pq
 
 from storage.files import Files, open_files
 from storage.keys import digest
+from storage.runs import is_record
 from storage.tables import SCHEMAS, UNIQUE_KEYS, TableError, check_unique, conform
 
-PACKAGES = ("minigrid", "miniworld", "gymnasium", "numpy", "pillow", "isal", "pyarrow", "polars", "scipy", "prefect")
 COMPRESSED = frozenset({"png"})  # columns that hold compressed bytes already
 PART_ROWS = 100_000
 PART_BYTES = 8 * 2**20  # bounds a part's largest column, its row group, and with them the memory of a writer
+
+
+_PART = re.compile(r"part-[a-z_]+-\d+\.parquet")
 
 
 class StoreError(Exception):
@@ -57,13 +62,13 @@ def code_commit() -> str | None:
 
 @functools.cache
 def package_versions() -> dict[str, str]:
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    """Versions of the packages that the project names as its dependencies, extras included, as far as they are installed."""
+    versions = {}
+    for requirement in importlib.metadata.requires("worldaudit") or []:
+        name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
+    return versions
 
 
 def now() -> str:
@@ -240,9 +245,13 @@ class Store:
             return "not there"
         except ArtifactError as error:
             return str(error)
+        if not isinstance(manifest, dict) or not isinstance(manifest.get("parts"), list):
+            return "its manifest is damaged"
         if manifest.get("key") != key:
             return "its manifest speaks of another key"
         for part in manifest["parts"]:
+            if not (isinstance(part, dict) and _PART.fullmatch(str(part.get("name"))) and {"bytes", "sha256"} <= set(part)):
+                return "its manifest is damaged"
             try:
                 data = self.files.read(f"{folder}/{part['name']}")
             except FileNotFoundError:
@@ -253,6 +262,16 @@ class Store:
 
     def writer(self, stage: str, key: str) -> ArtifactWriter:
         return ArtifactWriter(self, stage, key)
+
+    def manifests(self, stage: str) -> dict[str, dict[str, Any]]:
+        """The manifests of a stage by key, of artifacts that have one; their parts are not read."""
+        manifests = {}
+        for key in self.files.list(f"artifacts/{stage}"):
+            with contextlib.suppress(FileNotFoundError, ArtifactError):
+                manifest = self.read_json(f"artifacts/{stage}/{key}/manifest.json")
+                if isinstance(manifest, dict) and manifest.get("key") == key:
+                    manifests[key] = manifest
+        return manifests
 
     def artifacts(self) -> Iterator[tuple[str, str]]:
         """(stage, key) of every artifact folder, complete or not."""
@@ -266,16 +285,41 @@ class Store:
         """Run ids, oldest first (an id begins with its start time)."""
         return [name for name in self.files.list("runs") if self.files.exists(f"runs/{name}/run.json")]
 
-    def read_run(self, run_id: str) -> dict[str, Any]:
-        """run.json of a run; `latest` is the newest. StoreError names the runs that there are."""
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The records of all runs, newest first; a damaged one is left out (`damaged_runs` names it)."""
+        for run_id in reversed(self.runs()):
+            try:
+                record = self.read_json(f"runs/{run_id}/run.json")
+            except (FileNotFoundError, ArtifactError):
+                continue
+            if is_record(record, run_id):
+                yield record
+
+    def damaged_runs(self) -> list[str]:
+        """Runs whose run.json is no record of theirs."""
+        whole = {record["id"] for record in self.records()}
+        return [run_id for run_id in self.runs() if run_id not in whole]
+
+    def read_run(
+        self, run_id: str, having: Callable[[dict[str, Any]], bool] = lambda record: True, what: str = "run"
+    ) -> dict[str, Any]:
+        """The record of a run by its id or the first letters of it; `latest` is the newest one `having` what is needed,
+        which `what` names. StoreError names the runs that there are."""
+        if run_id == "latest":
+            for record in self.records():
+                if having(record):
+                    return record
         runs = self.runs()
-        if run_id == "latest" and runs:
-            run_id = runs[-1]
-        matches = [run for run in runs if run == run_id] or [run for run in runs if run.startswith(run_id)]
+        matches = [run for run in runs if run == run_id] or [run for run in runs if run_id and run.startswith(run_id)]
         if len(matches) != 1:
             known = ", ".join(runs[-5:]) or "none yet: `worldaudit run minigrid` makes one"
-            raise StoreError(f"no run {run_id!r} in {self.location}; the newest are: {known}")
-        return self.read_json(f"runs/{matches[0]}/run.json")
+            raise StoreError(f"no {what} {run_id!r} in {self.location}; the newest runs are: {known}")
+        record = self.read_json(f"runs/{matches[0]}/run.json")
+        if not is_record(record, matches[0]):
+            raise ArtifactError(f"{self.files.url(f'runs/{matches[0]}')} holds no run's record; delete that folder")
+        if not having(record):
+            raise StoreError(f"run {matches[0]} is no {what}; `worldaudit show {matches[0]}` says what it is")
+        return record
 
     def write_run(self, run: Mapping[str, Any]) -> None:
         self.write_json(f"runs/{run['id']}/run.json", run)

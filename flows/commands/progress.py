@@ -6,12 +6,12 @@ import sys
 import time
 from typing import Any
 
-from flows.launch import Reporter
-from tasks.stage import Outcome
+from flows.operations.launch import Reporter
+from tasks.stage import ShardResult
 
 
 class PlainProgress(Reporter):
-    """A line for each stage as it ends."""
+    """A line for each step as it ends."""
 
     def __init__(self) -> None:
         self.name, self.left, self.computed, self.began = "", 0, 0, 0.0
@@ -23,13 +23,13 @@ class PlainProgress(Reporter):
     def __exit__(self, *_: object) -> None:
         pass
 
-    def stage(self, name: str, shards: int) -> None:
+    def step(self, name: str, shards: int) -> None:
         self.name, self.left, self.computed, self.began, self.rows = name, shards, 0, time.monotonic(), {}
 
-    def outcome(self, outcome: Outcome) -> None:
+    def shard(self, result: ShardResult) -> None:
         self.left -= 1
-        self.computed += not outcome.reused
-        for table, count in outcome.rows.items():
+        self.computed += not result.reused
+        for table, count in result.rows.items():
             self.rows[table] = self.rows.get(table, 0) + count
         if not self.left:
             self.finished()
@@ -41,7 +41,7 @@ class PlainProgress(Reporter):
 
 
 class TerminalProgress(PlainProgress):
-    """A bar for the stage that runs besides."""
+    """A bar for the step that runs, besides."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,17 +51,17 @@ class TerminalProgress(PlainProgress):
         if self.bar is not None:
             self.bar.close()
 
-    def stage(self, name: str, shards: int) -> None:
+    def step(self, name: str, shards: int) -> None:
         from tqdm import tqdm
 
-        super().stage(name, shards)
-        if self.bar is not None:  # of a stage that failed
+        super().step(name, shards)
+        if self.bar is not None:  # of a step that failed
             self.bar.close()
         self.bar = tqdm(total=shards, desc=f"{name:<10}", leave=False, unit="shard", file=sys.stderr)
 
-    def outcome(self, outcome: Outcome) -> None:
+    def shard(self, result: ShardResult) -> None:
         self.bar.update()
-        super().outcome(outcome)
+        super().shard(result)
 
     def finished(self) -> None:
         self.bar.close()

@@ -13,14 +13,15 @@ from collections.abc import Callable
 
 import click
 
-from flows.cli import Context
+from flows.commands.context import Context, refuses
 
 Check = Callable[[], str]  # what was found; an exception says why it does not work
 
 
+@refuses("--dry-run", "it changes nothing")
 @click.command()
 @click.pass_obj
-def doctor(obj: Context) -> None:
+def doctor(obj: Context, /) -> None:
     """Which simulators, judges and services work here, and why not. Exit code 1 where the base audit cannot run."""
     needed: dict[str, Check] = {
         "python": _python,
@@ -127,7 +128,7 @@ def _embedded() -> str:
 
 
 def _prefect() -> str:
-    from flows.server import configured_server, own_home
+    from flows.operations.server import configured_server, own_home
 
     named = configured_server()
     where = f"your environment or profile names {named}" if named else f"a server of its own a command, in {own_home()}"
@@ -139,7 +140,7 @@ def _judge(obj: Context, name: str) -> str:
     import socket
     from urllib.parse import urlsplit
 
-    from flows.launch import judge_specs
+    from flows.chains._judging import judge_specs
 
     spec = judge_specs([name], obj.config)[name]
     if not spec.hosted or spec.serve is not None:

@@ -8,33 +8,24 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from prefect import flow
 
-from flows.find import exam_given
-from flows.launch import launch
-from flows.notify import told_of_failure
-from flows.placement import compute_shards, stages
-from flows.rerun import again
-from flows.run import Request
+from flows.find import exam as exam_named
+from flows.operations.launch import launch
+from flows.operations.notify import told_of_failure
+from flows.operations.placement import compute_shards, stages
+from flows.operations.rerun import again, asked_again
+from flows.request import Request
 from storage import Store
 from tasks.config import Configuration, load
+from tasks.worlds import WORLDS
 
-World = Literal["minigrid", "miniworld"]
-StageName = Literal[
-    "rollouts",
-    "variants",
-    "rendering",
-    "gates",
-    "exams",
-    "release",
-    "answers",
-    "inference",
-    "parsing",
-    "scoring",
-    "reports",
-]
+if TYPE_CHECKING:
+    World = StageName = str
+else:  # so that Prefect's UI offers what there is
+    World, StageName = Literal[tuple(WORLDS)], Literal[tuple(stages())]
 Shard = dict[str, Any]  # {"config": {...}, "inputs": {role: [stage, key]}}
 
 
@@ -46,6 +37,29 @@ def _store(store: str | None) -> str:
 def _configuration(path: str | None) -> Configuration:
     given = path or os.environ.get("WORLDAUDIT_CONFIG")
     return load(given) if given else Configuration()
+
+
+def _audit(
+    world: str, profile: str, judges: list[str] | None, seed: int | None, config: str | None, store: str | None
+) -> Request:
+    configuration = _configuration(config)
+    named = "".join(f" --judge {name}" for name in judges or [])
+    return Request(
+        store=_store(store),
+        command=f"worldaudit run {world} --profile {profile}{named}",
+        chain="audit",
+        parameters={
+            "world": world,
+            "profile": profile,
+            "seed": configuration.run.seed if seed is None else seed,
+            "judges": judges or list(WORLDS[world].judges),
+        },
+        configuration=configuration.model_dump(mode="json"),
+    )
+
+
+def _launched(request: Request) -> str:
+    return str(launch(request)["id"])
 
 
 @flow(name="audit", flow_run_name="audit {world} {profile}", persist_result=False)
@@ -67,19 +81,7 @@ def audit(
         config: The configuration file on the worker; WORLDAUDIT_CONFIG where empty.
         store: Where everything lies; WORLDAUDIT_STORE where empty.
     """
-    from tasks.inference import embedded_judges
-
-    configuration = _configuration(config)
-    request = Request(
-        store=_store(store),
-        command=f"worldaudit run {world} --profile {profile}",
-        world=world,
-        profile=profile,
-        judges=tuple(judges or embedded_judges(world)),
-        seed=configuration.run.seed if seed is None else seed,
-        configuration=configuration.model_dump(mode="json"),
-    )
-    return launch(request)["id"]
+    return _launched(_audit(world, profile, judges, seed, config, store))
 
 
 @flow(name="infer", flow_run_name="infer {judges}", persist_result=False, on_failure=[told_of_failure])
@@ -92,16 +94,15 @@ def infer(exam: str, judges: list[str], config: str | None = None, store: str | 
         config: The configuration file on the worker; WORLDAUDIT_CONFIG where empty.
         store: Where everything lies; WORLDAUDIT_STORE where empty.
     """
-    place, configuration = _store(store), _configuration(config)
+    place = _store(store)
     request = Request(
         store=place,
         command=" ".join(["worldaudit", "infer", exam, *(f"--judge {name}" for name in judges)]),
         chain="infer",
-        judges=tuple(judges),
-        given={"release": exam_given(place, exam)["release"]},
-        configuration=configuration.model_dump(mode="json"),
+        parameters={"release": exam_named(Store(place), exam).release, "judges": judges},
+        configuration=_configuration(config).model_dump(mode="json"),
     )
-    return launch(request)["id"]
+    return _launched(request)
 
 
 @flow(name="refresh", flow_run_name="refresh {judges}", persist_result=False, on_failure=[told_of_failure])
@@ -121,41 +122,29 @@ def refresh(
         config: The configuration file on the worker; WORLDAUDIT_CONFIG where empty.
         store: Where everything lies; WORLDAUDIT_STORE where empty.
     """
-    from flows.rerun import asked_again
-
-    configuration = _configuration(config)
-    request = Request(
-        store=_store(store),
-        command=" ".join(["worldaudit run", world, "--profile", profile, *(f"--judge {name}" for name in judges)]),
-        world=world,
-        profile=profile,
-        judges=tuple(judges),
-        seed=configuration.run.seed,
-        configuration=configuration.model_dump(mode="json"),
-    )
-    return launch(asked_again(request))["id"]
+    return _launched(asked_again(_audit(world, profile, judges, None, config, store)))
 
 
 @flow(name="rerun", flow_run_name="rerun {run} from {start}", persist_result=False, on_failure=[told_of_failure])
 def rerun(
-    start: StageName,
+    start: str,
     run: str = "latest",
     judges: list[str] | None = None,
     only_failed: bool = False,
     store: str | None = None,
 ) -> str:
-    """Recompute one stage of a run and what follows it; everything before it is reused.
+    """Recompute one step of a run and what follows it; everything before it is reused.
 
     Args:
-        start: The first stage to recompute.
+        start: The first step to recompute, by the name that `worldaudit show` gives it.
         run: The run's id, its first letters, or `latest`.
-        judges: With inference or parsing: only these judges; all where empty.
+        judges: With a step that has a shard a judge: only these judges; all where empty.
         only_failed: Only what failed: shards without a result, items whose request failed.
         store: Where everything lies; WORLDAUDIT_STORE where empty.
     """
     place = Store(_store(store))
     command = f"worldaudit rerun {run} --from {start}" + " --only-failed" * only_failed
-    return launch(again(place, run, start, judges or (), only_failed, command))["id"]
+    return _launched(again(place, run, start, judges or (), only_failed, command))
 
 
 @flow(name="shards", flow_run_name="{stage}", persist_result=False)
@@ -175,4 +164,4 @@ def shards(
         refresh: Shards to compute even where they are in the store.
         processes: How many at a time; one a core where empty.
     """
-    compute_shards(_store(store), stages()[stage], shards, refresh or [], processes or os.cpu_count() or 1)
+    compute_shards(_store(store), stage, shards, refresh or [], processes or os.cpu_count() or 1)

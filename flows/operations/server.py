@@ -10,7 +10,7 @@ server process of its own, on an SQLite file in a folder of its own, and ends it
 
 What makes it quick and quiet: this process opens the listening socket and hands it over, so nobody polls for a port and
 early requests simply wait; the client never imports Prefect's server code; the database is migrated once per Prefect
-version (`python -m flows.server prepare`, which `make` calls while it sets up); no UI, triggers, telemetry or second copy
+version (`python -m flows.operations.server prepare`, which `make` calls while it sets up); no UI, triggers, telemetry or second copy
 of each event; what the server logs goes to `server.log` beside its database.
 """
 
@@ -125,7 +125,7 @@ class OwnServer:
         self.log = self.folder / "server.log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "flows.server", "serve", str(listener.fileno())],
+                [sys.executable, "-m", "flows.operations.server", "serve", str(listener.fileno())],
                 stdin=subprocess.PIPE,  # its end tells the server that this process is gone
                 stdout=log,
                 stderr=log,
@@ -267,4 +267,4 @@ if __name__ == "__main__":
     elif sys.argv[1:] == ["prepare"]:
         prepare()
     else:
-        sys.exit("usage: python -m flows.server prepare")
+        sys.exit("usage: python -m flows.operations.server prepare")

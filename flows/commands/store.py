@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from flows.cli import Context
+from flows.commands.context import Context, refuses
 
 
 @click.group()
@@ -15,32 +15,35 @@ def store() -> None:
     """Check digests, drop what no run uses, print SQL views."""
 
 
+@refuses("--dry-run", "it changes nothing")
 @store.command()
 @click.pass_obj
-def verify(obj: Context) -> None:
+def verify(obj: Context, /) -> None:
     """Read every artifact and compare it with its manifest; exit code 1 where one is broken.
 
-    A broken artifact does no harm: its stage recomputes it. --dry-run changes nothing here.
+    A broken artifact does no harm: its stage recomputes it.
     """
-    from flows.find import artifact_of
     from storage import Store
+    from storage.runs import artifacts_of
 
     place = Store(obj.store)
     checked = list(place.artifacts())
-    broken = {f"{stage}/{key}": found for stage, key in checked if isinstance(found := place.inspect(stage, key), str)}
+    broken = {f"{stage}/{key}": why for stage, key in checked if isinstance(why := place.inspect(stage, key), str)}
+    there = set(checked)
     lost = [
-        f"{run}: {stage} {key[:12]}"
-        for run in place.runs()
-        for stage in {name.partition("[")[0] for name in place.read_run(run)["artifacts"]}
-        for key in artifact_of(place.read_run(run), stage).values()
-        if (stage, key) not in checked
+        f"{record['id']}: {used.stage} {used.key[:12]}"
+        for record in place.records()
+        for used in artifacts_of(record)
+        if (used.stage, used.key) not in there
     ]
+    damaged = place.damaged_runs()
     lines = [f"{len(checked)} artifacts in {place.location}, {len(broken)} broken"]
     lines += [f"  {name}: {why}" for name, why in broken.items()]
     lines += [f"  gone, though a run names it: {name}" for name in lost]
+    lines += [f"  runs/{name}/run.json is damaged: delete that folder" for name in damaged]
     if broken or lost:
         lines.append("the command of a run that uses it recomputes it")
-    obj.emit({"artifacts": len(checked), "broken": broken, "gone": lost}, "\n".join(lines))
+    obj.emit({"artifacts": len(checked), "broken": broken, "gone": lost, "damaged_runs": damaged}, "\n".join(lines))
     if broken:
         raise click.exceptions.Exit(1)
 
@@ -48,9 +51,9 @@ def verify(obj: Context) -> None:
 @store.command()
 @click.option("--keep-runs", type=click.IntRange(1), metavar="N", help="Drop all but the newest N runs first.")
 @click.pass_obj
-def gc(obj: Context, keep_runs: int | None) -> None:
+def gc(obj: Context, /, keep_runs: int | None) -> None:
     """Drop artifacts that no run uses, and what unfinished writes have left. --dry-run only lists them."""
-    from flows.collect import collect
+    from flows.operations.collect import collect
     from storage import Store
 
     place = Store(obj.store)
@@ -60,12 +63,14 @@ def gc(obj: Context, keep_runs: int | None) -> None:
         f"{verb} {len(dropped['runs'])} runs, {len(dropped['artifacts'])} artifacts, {dropped['bytes'] / 1e6:.1f} MB"
     ]
     lines += [f"  {name}" for name in dropped["runs"] + dropped["artifacts"]]
+    lines += [f"  runs/{name}/run.json is damaged and keeps nothing: delete that folder" for name in dropped["damaged_runs"]]
     obj.emit(dropped | {"dry_run": obj.dry_run}, "\n".join(lines))
 
 
+@refuses("--dry-run", "it changes nothing")
 @store.command()
 @click.pass_obj
-def sql(obj: Context) -> None:
+def sql(obj: Context, /) -> None:
     """Print DuckDB views over the newest complete runs, one a table."""
     from storage import Store
     from storage.catalog import catalog_sql
@@ -81,16 +86,16 @@ def sql(obj: Context) -> None:
     "--format", "form", type=click.Choice(["jsonl", "parquet", "croissant"]), default="parquet", show_default=True
 )
 @click.pass_obj
-def export(obj: Context, exam: str, folder: Path, form: str) -> None:
+def export(obj: Context, /, exam: str, folder: Path, form: str) -> None:
     """Write EXAM into DIR in a form that others can load, pictures embedded, with a data card and a licence."""
-    from flows.find import exam_given
+    from flows.find import exam as exam_named
     from storage import Store
+    from tasks.exams import ANSWERS, RELEASE
     from tasks.exams.export import export as write
 
     place = Store(obj.store)
-    given = exam_given(obj.store, exam)
-    release = place.get("release", given["release"]["all"])
-    answers = place.get("answers", given["answers"]["all"])
+    found = exam_named(place, exam)
+    release, answers = place.get(RELEASE.name, found.release), place.get(ANSWERS.name, found.answers)
     if obj.dry_run:
         rows = release.manifest["rows"]
         value: dict[str, Any] = {"folder": str(folder), "format": form, "rows": rows, "exam": release.key}

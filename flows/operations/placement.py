@@ -7,61 +7,53 @@ it crashed and starts another, which finds in the store what its predecessor had
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from flows.run import Request
+from flows.request import CHAINS, Request
+from flows.runner import Place, Results, Runner
 from storage import Store
-from tasks.errors import StageFailed
-from tasks.stage import Ref, Results, Runner, Shards, Stage, lookup
+from tasks.errors import BadInput, StageFailed
+from tasks.stage import Ref, Shards, Stage, lookup
 
 PULSE_SECONDS = 5.0
 SILENCE_SECONDS = float(os.environ.get("WORLDAUDIT_SILENCE_SECONDS", 60))  # without a pulse, a run counts as dead
 ATTEMPTS = 4
 
 
+@functools.cache
 def stages() -> dict[str, Stage]:
-    """Every stage that a worker can compute, by name."""
-    from tasks.exams import ANSWERS, EXAMS, RELEASE
-    from tasks.gates import GATES
-    from tasks.inference import INFERENCE
-    from tasks.parsing import PARSING
-    from tasks.rendering import RENDERING
-    from tasks.rollouts import ROLLOUTS
-    from tasks.scoring import SCORING
-    from tasks.variants import VARIANTS
-
-    known = (ROLLOUTS, VARIANTS, RENDERING, GATES, EXAMS, RELEASE, ANSWERS, INFERENCE, PARSING, SCORING)
-    return {stage.name: stage for stage in known}
+    """Every stage that a worker can compute, by name: those that the chains declare."""
+    return {stage.name: stage for chain in CHAINS.values() for stage in chain.stages}
 
 
-def place(deployment: str, request: Request) -> Callable[[Stage, Shards], Results]:
-    """A `placed` function for Runner: what is in the store is reused, the rest is computed by `deployment`."""
+def place(deployment: str, request: Request) -> Place:
+    """For a Runner: what is in the store is reused, the rest is computed by `deployment`."""
 
-    def compute(stage: Stage, shards: Shards) -> Results:
-        refreshed = [n for n in shards if {stage.name, f"{stage.name}[{n}]"} & set(request.refresh)]
+    def compute(step: str, stage: Stage, shards: Shards) -> Results:
+        refreshed = [n for n in shards if {step, f"{step}[{n}]"} & set(request.refresh)]
         missing = dict(shards)
         for name, (config, inputs) in shards.items():
-            if name not in refreshed and (found := lookup(request.store, stage, name, config, inputs)):
+            if name not in refreshed and (reused := lookup(request.store, stage, name, config, inputs)):
                 del missing[name]
-                yield name, found
+                yield name, reused
         if not missing:
             return
         started = time.perf_counter()
         failure = run_elsewhere(deployment, request.store, stage, missing, refreshed)
         for name, (config, inputs) in missing.items():
-            found = lookup(request.store, stage, name, config, inputs)
-            if found is None:
+            result = lookup(request.store, stage, name, config, inputs)
+            if result is None:
                 yield (
                     name,
                     failure or StageFailed(f"{deployment} completed, but its artifact is not in {request.store}"),
                 )
             else:
-                yield name, replace(found, reused=False, seconds=time.perf_counter() - started)
+                yield name, replace(result, reused=False, seconds=time.perf_counter() - started)
 
     return compute
 
@@ -140,9 +132,13 @@ class Pulse:
 
 
 def compute_shards(
-    store: str, stage: Stage, shards: dict[str, dict[str, Any]], refresh: list[str], processes: int
+    store: str, stage_name: str, shards: dict[str, dict[str, Any]], refresh: list[str], processes: int
 ) -> None:
-    """What the deployment does: the named shards of one stage, into the store."""
+    """What the deployment does: the named shards of one stage, into the store. BadInput for a stage that no chain
+    declares."""
+    if stage_name not in stages():
+        raise BadInput(f"no chain declares a stage {stage_name!r}; this worker knows {', '.join(stages())}")
+    stage = stages()[stage_name]
     named = {
         name: (shard["config"], {role: Ref(*ref) for role, ref in shard["inputs"].items()})
         for name, shard in shards.items()

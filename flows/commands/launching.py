@@ -1,0 +1,147 @@
+"""What every command that computes shares: its options, the Prefect server, the launch, and the hint after a failure."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+import click
+
+from flows.commands.context import Context
+
+if TYPE_CHECKING:
+    from flows.request import Chain, Request
+
+Command = Callable[..., Any]
+
+
+def computing(command: Command) -> Command:
+    """--processes and --no-prefect."""
+    processes = click.option(
+        "--processes", type=click.IntRange(0, 256), help="One a core by default; 0: none but this one."
+    )
+    no_prefect = click.option(
+        "--no-prefect",
+        is_flag=True,
+        default=lambda: bool(os.environ.get("WORLDAUDIT_NO_PREFECT")),
+        help="Without a Prefect server; WORLDAUDIT_NO_PREFECT=1 does the same.",
+    )
+    return processes(no_prefect(command))
+
+
+def chain_options(chain: Chain) -> Callable[[Command], Command]:
+    """An option for each parameter of a chain, as its model describes them; the command gets them as `parameters`."""
+
+    def decorate(command: Command) -> Command:
+        names = list(chain.parameters.model_fields)
+
+        @functools.wraps(command)
+        def gather(*arguments: Any, **values: Any) -> Any:
+            parameters = {name: value for name in names if (value := values.pop(name)) not in (None, ())}
+            return command(*arguments, parameters=parameters, **values)
+
+        options: Command = gather
+        for name, field in reversed(chain.parameters.model_fields.items()):
+            options = _option(name, field)(options)
+        return options
+
+    return decorate
+
+
+def _option(name: str, field: Any) -> Callable[[Command], Command]:
+    kind, label = field.annotation, "--" + name.replace("_", "-")
+    many = get_origin(kind) is tuple
+    if many:
+        kind, label = get_args(kind)[0], label.removesuffix("s")
+    bounds = {key: getattr(rule, key) for rule in field.metadata for key in ("ge", "gt", "le", "lt") if hasattr(rule, key)}
+    if kind is bool:
+        return click.option(f"{label}/--no-{label[2:]}", name, default=None, help=field.description)
+    if bounds and kind in (int, float):
+        make = click.IntRange if kind is int else click.FloatRange
+        kind = make(
+            bounds.get("ge", bounds.get("gt")),
+            bounds.get("le", bounds.get("lt")),
+            min_open="gt" in bounds,
+            max_open="lt" in bounds,
+        )
+    shown = "" if field.is_required() or many else f"  [default: {field.default}]"
+    return click.option(
+        label, name, type=kind, multiple=many, required=field.is_required(), help=f"{field.description or ''}{shown}"
+    )
+
+
+@contextlib.contextmanager
+def server_for(obj: Context, how: dict[str, Any]) -> Iterator[None]:
+    """Prefect's server starts before anything heavy is imported, and is waited for when a flow is to begin."""
+    how["wait"] = lambda: None
+    if how["no_prefect"] or obj.dry_run:
+        yield
+        return
+    from flows.operations.server import server
+
+    with server() as running:
+        how["wait"] = running.wait
+        yield
+
+
+def command_line() -> str:
+    return shlex.join(["worldaudit", *sys.argv[1:]])
+
+
+def launched(obj: Context, how: dict[str, Any], chain: str, parameters: dict[str, Any]) -> dict[str, Any] | None:
+    """Run a chain; the finished run's record. None after --dry-run, which has said what it had to say."""
+    from flows.request import CHAINS, Request
+
+    return launch_request(
+        obj,
+        how,
+        Request(
+            store=obj.store,
+            command=command_line(),
+            chain=chain,
+            parameters=CHAINS[chain].parse(parameters).model_dump(mode="json"),
+            configuration=obj.config.model_dump(mode="json"),
+            refresh=tuple(how.get("refresh") or ()),
+        ),
+    )
+
+
+def launch_request(obj: Context, how: dict[str, Any], request: Request) -> dict[str, Any] | None:
+    """`launched`, of a request that is ready."""
+    from flows.commands.progress import PlainProgress, TerminalProgress
+    from flows.operations.launch import build, launch
+
+    if how.get("processes") is not None:
+        request.configuration.setdefault("run", {})["processes"] = how["processes"]
+    if obj.dry_run:
+        from flows.commands.texts import dry_run_text
+        from flows.summary import dry_run
+
+        value = dry_run(build(request))
+        plain = {judge: plan.as_dict() if plan else None for judge, plan in value["judges"].items()}
+        obj.emit(value | {"judges": plain}, dry_run_text(value))
+        return None
+    build(request)  # bad input is named before a server is waited for
+    progress = TerminalProgress() if sys.stderr.isatty() else PlainProgress()
+    with progress:
+        how["wait"]()
+        try:
+            return launch(request, prefect=not how["no_prefect"], reporter=progress)
+        except Exception:
+            _hint(obj)
+            raise
+
+
+def _hint(obj: Context) -> None:
+    """Where a run that failed is, and what would mend it."""
+    from flows.operations.launch import say
+    from storage import Store
+
+    record = next(Store(obj.store).records(), None)
+    if record and record["process"]["pid"] == os.getpid() and record["mend"]:
+        say(f"run {record['id']}: {record['state']}; `worldaudit show` tells more. To mend it: {record['mend']}")
