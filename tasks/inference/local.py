@@ -15,7 +15,7 @@ from typing import Any
 from tasks.errors import BadInput
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
-from tasks.inference.exam import Question
+from tasks.inference.exam import AskedItem
 from tasks.inference.judges import make
 from tasks.inference.message import Message
 
@@ -70,7 +70,7 @@ class LocalBackend:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    async def ask(self, question: Question, message: Message) -> Reply:
+    async def ask(self, item: AskedItem, message: Message) -> Reply:
         started = time.perf_counter()
         call = functools.partial(_answer, self.spec.api, self.name, self.seed, message)
         try:

@@ -9,7 +9,7 @@ from storage import Artifact
 from tasks.errors import BadInput
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import cost_of
-from tasks.inference.exam import jobs, journal_key, questions
+from tasks.inference.exam import asked_items, jobs, journal_key
 from tasks.inference.hosted import check_sizes
 from tasks.inference.journal import Journal
 from tasks.inference.message import Pictures
@@ -59,7 +59,7 @@ class Plan:
 def plan(release: Artifact, spec: JudgeSpec, judge: str = "") -> Plan:
     """What asking `spec` the questions of `release` would take. Sends nothing; needs no key."""
     with Pictures(release) as pictures:
-        asked = questions(release, spec, pictures)
+        asked = asked_items(release, spec, pictures)
     answered, _ = answered_and_failed(Journal(release.store, journal_key(spec, release.key)))
     planned = list(jobs(asked, spec.replicates))
     missing = [entry for entry, replicate in planned if (entry.uid, replicate, entry.sha256) not in answered]

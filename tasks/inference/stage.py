@@ -28,7 +28,7 @@ from tasks.errors import BadInput, StageFailed
 from tasks.inference import canaries
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Backend, Job, Reply, Stopped, ask_all, count, job_key, row_of
-from tasks.inference.exam import Question, jobs, journal_key, message_of, questions
+from tasks.inference.exam import AskedItem, asked_items, jobs, journal_key, message_of
 from tasks.inference.hosted import HostedBackend, check_sizes
 from tasks.inference.journal import Journal, Row
 from tasks.inference.local import LocalBackend
@@ -59,7 +59,7 @@ def run(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     judge, spec = config["judge"], JudgeSpec.model_validate(config["spec"])
     journal = Journal(writer.store, journal_key(spec, release.key))
     with Pictures(release) as pictures:
-        asked = questions(release, spec, pictures)
+        asked = asked_items(release, spec, pictures)
         found = [] if config.get("snapshot") else _wait(_infer(judge, spec, release, journal, asked, pictures))
     if found:
         writer.add("canaries", found)
@@ -75,7 +75,7 @@ async def _infer(
     spec: JudgeSpec,
     release: Artifact,
     journal: Journal,
-    asked: list[Question],
+    asked: list[AskedItem],
     pictures: Pictures,
 ) -> list[Row]:
     """Ask everything that is missing; rows of the table `canaries`."""
@@ -89,7 +89,7 @@ async def _infer(
         progress = Progress(judge, len(planned), reused=len(planned) - len(missing))
         if not missing:
             return found
-        check_sizes(spec, [question for question, _ in missing])
+        check_sizes(spec, [item for item, _ in missing])
         progress.currency = spec.prices.currency if spec.prices else None
         servers = {row["server"] for row in answered.values() if row["server"]}
         async with open_backend(spec, progress) as backend:
@@ -98,8 +98,8 @@ async def _infer(
                 found = await _canaries(backend, spec, progress)
             stopped = await ask_all(backend, spec, journal, missing, pictures, progress, failed)
         if stopped is not None and stopped.culprit:
-            question, replicate = next(job for job in missing if job[0].uid == stopped.culprit)
-            await journal.append(row_of(question, replicate, Reply("api_error", error=str(stopped))))
+            item, replicate = next(job for job in missing if job[0].uid == stopped.culprit)
+            await journal.append(row_of(item, replicate, Reply("api_error", error=str(stopped))))
             progress.failed += 1
     resume = f"`worldaudit infer {release.key[:12]} --judge {judge}` asks only what is missing"
     if stopped is not None:
@@ -119,12 +119,12 @@ async def _first(
     backend: HostedBackend,
     spec: JudgeSpec,
     journal: Journal,
-    missing: list[tuple[Question, int]],
+    missing: list[tuple[AskedItem, int]],
     pictures: Pictures,
     progress: Progress,
     servers: set[str],
     failed: set[Job],
-) -> list[tuple[Question, int]]:
+) -> list[tuple[AskedItem, int]]:
     """Preflight with the largest question that is missing and has not failed before; what is left to ask.
 
     Its answer is kept like any other. Where everything that is left has failed before there is nothing to learn so."""
@@ -132,15 +132,15 @@ async def _first(
     if not fresh:
         return missing
     largest = max(fresh, key=lambda job: (job[0].body_bytes, len(job[0].image_ids)))
-    question, replicate = largest
-    reply = await backend.preflight(question, message_of(question, pictures))
+    item, replicate = largest
+    reply = await backend.preflight(item, message_of(item, pictures))
     if servers and reply.server not in servers:
         progress.say(
             f"{progress.judge}: warning: earlier answers came from {', '.join(sorted(servers))}, this one from "
             f"{reply.server}; the rows say which, and answers may differ"
         )
-    await journal.append(row_of(question, replicate, reply))
-    count(progress, spec, question, reply)
+    await journal.append(row_of(item, replicate, reply))
+    count(progress, spec, item, reply)
     return [job for job in missing if job is not largest]
 
 
@@ -187,22 +187,22 @@ def answered_and_failed(journal: Journal) -> tuple[dict[Job, Row], set[Job]]:
     return answered, set(failed) - set(answered)
 
 
-def rows_of(judge: str, spec: JudgeSpec, asked: list[Question], journal: Journal) -> Iterator[Row]:
+def rows_of(judge: str, spec: JudgeSpec, asked: list[AskedItem], journal: Journal) -> Iterator[Row]:
     """One row a planned (question, replicate), in the order of the release: the answer, the failure, or `pending`."""
     found: dict[Job, Row] = {}
     for row in journal.rows():
         key = (row["uid"], row["replicate"], row["request_sha256"])
         if key not in found or found[key]["status"] == "api_error":
             found[key] = row
-    for question, replicate in jobs(asked, spec.replicates):
+    for item, replicate in jobs(asked, spec.replicates):
         pending = {
-            "uid": question.uid,
+            "uid": item.uid,
             "replicate": replicate,
             "status": "pending",
-            "requested": canonical_json(question.requested),
-            "request_sha256": question.sha256,
+            "requested": canonical_json(item.requested),
+            "request_sha256": item.sha256,
         }
-        yield {"judge": judge} | found.get(job_key(question, replicate), pending)
+        yield {"judge": judge} | found.get(job_key(item, replicate), pending)
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
