@@ -26,7 +26,7 @@ import pydantic
 from pydantic import Field
 
 from tasks.errors import BadInput
-from tasks.inference.judges import EMBEDDED, VERSIONS
+from tasks.judges import JUDGES, version
 
 Api = Literal["openai", "anthropic", "gemini", "vllm", "embedded", "python"]
 Canary = Literal["order", "twins"]
@@ -131,8 +131,8 @@ class JudgeSpec(_Strict):
                 raise ValueError('api "python" needs entry_point = "package.module:callable"')
         elif self.entry_point:
             raise ValueError('entry_point goes with api = "python" only')
-        if self.api == "embedded" and self.model not in EMBEDDED:
-            raise ValueError(f"no embedded judge is called {self.model!r}; there are {', '.join(EMBEDDED)}")
+        if self.api == "embedded" and self.model not in JUDGES:
+            raise ValueError(JUDGES.unknown(self.model))
         if self.api in ("openai", "anthropic", "gemini", "vllm") and not self.model:
             raise ValueError("model is missing")
         if self.base_url and self.base_url_env:
@@ -196,7 +196,7 @@ class JudgeSpec(_Strict):
         judge also its version."""
         kept = self.model_dump(exclude={"limits", "prices", "canaries", "api_key_env"})
         if self.api == "embedded":
-            kept["version"] = VERSIONS.get(self.model, 1)
+            kept["version"] = version(self.model)
         if self.serve:  # how to start the process is no part of what it answers
             for name in ("command", "port", "ready_s", "env"):
                 kept["serve"].pop(name)
@@ -221,7 +221,7 @@ def parse_judge(name: str, table: Mapping[str, Any], source: str = "judges") -> 
     """One `[judges.NAME]` table. BadInput names what is wrong in it."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise BadInput(f"{source}: a judge's name is letters, digits, '.', '_' and '-', not {name!r}")
-    if name in EMBEDDED:
+    if name in JUDGES:
         raise BadInput(f"{source}: {name!r} is an embedded judge and needs no table; choose another name")
     try:
         return JudgeSpec.model_validate(dict(table))
@@ -249,7 +249,7 @@ def resolve(names: Iterable[str], known: Mapping[str, JudgeSpec] | None = None) 
 
     BadInput names an unknown judge and the nearest known one.
     """
-    available = {name: embedded(name) for name in EMBEDDED} | dict(known or {})
+    available = {name: embedded(name) for name in JUDGES} | dict(known or {})
     for name in names:
         if name not in available:
             raise BadInput(f"no judge is called {name!r}{_nearest(name, available)}; there are {', '.join(available)}")

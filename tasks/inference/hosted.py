@@ -191,7 +191,7 @@ class HostedBackend:
         await asyncio.sleep(seconds + self._random.uniform(0, 0.1 * seconds + 0.01 * self.spec.concurrency))
 
     def _backoff(self, tries: int, retry_after: float | None) -> float:
-        seconds = min(self.spec.limits.backoff_s * 2 ** min(tries - 1, 10), LONGEST_BACKOFF_S)
+        seconds = min(self.spec.limits.backoff_s * 2.0 ** min(tries - 1, 10), LONGEST_BACKOFF_S)
         return max(self._random.uniform(0.5, 1.0) * seconds, retry_after or 0.0)
 
     def _error(self, reason: str) -> Reply:

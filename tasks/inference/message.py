@@ -1,4 +1,4 @@
-"""What a judge is shown: text and PNG bytes, in order, and nothing else.
+"""What a judge is shown of an item: text and PNG bytes, in order, and nothing else.
 
 Several pictures are numbered in text, each right before its picture, so that "image 3" keeps its meaning even where a
 server moves pictures about. PNG bytes are the stored ones, unchanged.
@@ -8,47 +8,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from storage import Artifact, canonical_json, digest
 from tasks.errors import StageFailed
-
-
-@dataclass(frozen=True)
-class Text:
-    text: str
-
-
-@dataclass(frozen=True)
-class Png:
-    """`sha256` is over `data`, the bytes of the PNG file."""
-
-    data: bytes
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Message:
-    """One user turn. `parts` in the order in which a model reads them."""
-
-    parts: tuple[Text | Png, ...]
-
-    @property
-    def text(self) -> str:
-        """All its text, one part a line."""
-        return "\n".join(part.text for part in self.parts if isinstance(part, Text))
-
-    @property
-    def images(self) -> list[bytes]:
-        """The bytes of its PNG files, in order."""
-        return [part.data for part in self.parts if isinstance(part, Png)]
-
-
-class Judge(Protocol):
-    """An embedded judge, or any Python object that can answer: text and PNG bytes in, text out."""
-
-    def answer(self, message: Message) -> str: ...
+from tasks.judges import Judge, Message, Png, Text
 
 
 def outline(prompt: str, image_ids: Sequence[str]) -> list[tuple[str, str]]:
@@ -123,3 +87,6 @@ def build(prompt: str, image_ids: Sequence[str], pictures: Pictures) -> Message:
             Text(content) if kind == "text" else pictures.png(content) for kind, content in outline(prompt, image_ids)
         )
     )
+
+
+__all__ = ["Judge", "Message", "Pictures", "Png", "Text", "build", "outline", "request_digest"]

@@ -15,9 +15,9 @@ from storage import Store
 from tasks.errors import BadInput, StageFailed
 from tasks.inference.exam import asked_items, message_of
 from tasks.inference.hosted import HostedBackend
-from tasks.inference.judges.question import EMPTY_SCENE
 from tasks.inference.message import Pictures
 from tasks.inference.pace import Bucket
+from tasks.judges._prompt import EMPTY_SCENE
 
 from .release import infer, judge, make_release
 from .scripted_server import Fail, Hang, Raw, Reset, Say, ScriptedServer, Slow
