@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from storage import Artifact, Store, StoreError, TableError, artifact_key
 from storage.store import ArtifactWriter
@@ -55,6 +55,26 @@ class Inputs(dict[str, Artifact]):
         return {name.removeprefix(prefix): self[name] for name in sorted(self) if name.startswith(prefix)}
 
 
+class Plan(Protocol):
+    """What a stage would spend; `str` of it is the line that a person reads."""
+
+    def as_dict(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What a stage says of itself whose work costs money and is kept as it lands, such as asking a judge.
+
+    `so_far(store, config, inputs)`: the configuration of a snapshot of what there is so far; None where there is nothing.
+    `plan(store, config, inputs)`: what the shard would spend; None while its inputs are not in the store.
+    `cost(artifact, config)`: tokens and money of a finished shard; None where no prices are known.
+    """
+
+    so_far: Callable[[Store, Config, Mapping[str, Ref]], Config | None]
+    plan: Callable[[Store, Config, Mapping[str, Ref]], Plan | None]
+    cost: Callable[[Artifact, Config], dict[str, Any] | None]
+
+
 @dataclass(frozen=True)
 class Stage:
     """`version` is raised whenever `run` would write something else for the same inputs and configuration.
@@ -66,6 +86,7 @@ class Stage:
     version: int
     run: Callable[[Inputs, Config, ArtifactWriter], None] = field(compare=False)
     keyed: Callable[[Config], Config] = field(default=dict, compare=False)
+    spending: Spending | None = field(default=None, compare=False)
 
     def key(self, config: Config, inputs: Mapping[str, Ref]) -> str:
         keys = {role: ref.key for role, ref in inputs.items()}

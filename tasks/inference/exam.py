@@ -132,10 +132,10 @@ def jobs(asked: list[AskedItem], replicates: int) -> Iterator[tuple[AskedItem, i
             yield entry, replicate
 
 
-def journal_key(spec: JudgeSpec, release_key: str) -> str:
+def journal_key(spec: JudgeSpec, release_key: str, asking: str | None = None) -> str:
     """Where a judge's answers to a release are kept. The judge's name and the number of replicates are no part of it,
-    so that neither a new name nor one more replicate asks anything twice."""
-    identity = spec.identity()
+    so that neither a new name nor one more replicate asks anything twice. `asking` names an asking of everything anew."""
+    identity = spec.identity() | ({"asking": asking} if asking else {})
     identity.pop("replicates")
     return artifact_key("journal", 1, identity, {"release": release_key})
 

@@ -6,6 +6,7 @@ server moves pictures about. PNG bytes are the stored ones, unchanged.
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -35,17 +36,17 @@ def request_digest(parameters: dict[str, Any], parts: Iterable[tuple[str, str]])
 
 
 class Pictures:
-    """The pictures of a release by image id, in a scratch file: memory stays flat, and any order of reading is quick.
+    """The pictures of some artifacts by image id, in a scratch file: memory stays flat, and any order of reading is quick.
 
     Checks each picture's bytes against the SHA-256 that its row states.
     """
 
-    def __init__(self, release: Artifact):
+    def __init__(self, *artifacts: Artifact):
         self._file = tempfile.TemporaryFile(prefix="worldaudit-pictures-")  # noqa: SIM115  (closed by __exit__)
         self._where: dict[str, tuple[int, int, str]] = {}
         self.sizes: dict[str, tuple[int, int]] = {}
         offset = 0
-        for part in release.batches("images"):
+        for part in itertools.chain.from_iterable(artifact.batches("images") for artifact in artifacts):
             columns = [part.column(name) for name in ("image_id", "png", "png_sha256", "width", "height")]
             for image_id, png, sha256, width, height in zip(*(column.to_pylist() for column in columns), strict=True):
                 if digest(png) != sha256:
@@ -77,7 +78,7 @@ class Pictures:
         try:
             return self._where[image_id]
         except KeyError:
-            raise StageFailed(f"image {image_id} is named by an item and is not in the release") from None
+            raise StageFailed(f"image {image_id} is named by an item and is in no artifact with pictures") from None
 
 
 def build(prompt: str, image_ids: Sequence[str], pictures: Pictures) -> Message:
