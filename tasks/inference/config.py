@@ -12,12 +12,8 @@ Every fault is a BadInput that names the judge, the key and, for an unknown key,
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-import tomllib
-import types
-import typing
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +21,7 @@ from typing import Any, Literal
 import pydantic
 from pydantic import Field
 
+from tasks.config import describe, nearest, read_toml
 from tasks.errors import BadInput
 from tasks.judges import JUDGES, version
 
@@ -226,19 +223,13 @@ def parse_judge(name: str, table: Mapping[str, Any], source: str = "judges") -> 
     try:
         return JudgeSpec.model_validate(dict(table))
     except pydantic.ValidationError as error:
-        faults = "; ".join(_fault(fault) for fault in error.errors())
+        faults = "; ".join(describe(fault, JudgeSpec) for fault in error.errors())
         raise BadInput(f"{source}: [judges.{name}]: {faults}") from None
 
 
 def load_judges(path: str | Path) -> dict[str, JudgeSpec]:
     """Every judge that a TOML file names, by name. Other tables of the file are left alone."""
-    try:
-        document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path} is not valid TOML: {error}") from error
-    tables = document.get("judges", {})
+    tables = read_toml(path).get("judges", {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise BadInput(f"{path}: judges are tables, [judges.NAME]")
     return {name: parse_judge(name, table, str(path)) for name, table in tables.items()}
@@ -252,31 +243,5 @@ def resolve(names: Iterable[str], known: Mapping[str, JudgeSpec] | None = None) 
     available = {name: embedded(name) for name in JUDGES} | dict(known or {})
     for name in names:
         if name not in available:
-            raise BadInput(f"no judge is called {name!r}{_nearest(name, available)}; there are {', '.join(available)}")
+            raise BadInput(f"no judge is called {name!r}{nearest(name, available)}; there are {', '.join(available)}")
     return {name: available[name] for name in names}
-
-
-def _nearest(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def _fault(fault: Any) -> str:
-    """One pydantic fault in the words of the TOML file."""
-    where = ".".join(str(part) for part in fault["loc"])
-    if fault["type"] == "extra_forbidden":
-        *parents, last = fault["loc"]
-        fields = _fields_at(parents)
-        return f"unknown key {where!r}{_nearest(str(last), fields)}; known keys are {', '.join(fields)}"
-    message = fault["msg"].removeprefix("Value error, ")
-    return f"{where}: {message}" if where else message
-
-
-def _fields_at(path: Iterable[Any]) -> list[str]:
-    model: Any = JudgeSpec
-    for part in path:
-        kind = model.model_fields[part].annotation
-        if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
-            kind = next(option for option in typing.get_args(kind) if option is not type(None))
-        model = kind
-    return list(model.model_fields)
