@@ -84,15 +84,19 @@ def parse(document: dict[str, Any], source: str) -> Configuration:
 
 def load(path: str | Path) -> Configuration:
     """The configuration in a TOML file. BadInput where it cannot be read or is not one."""
+    return parse(read_toml(path), str(path))
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """What a TOML file says. BadInput where it cannot be read or is no TOML."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     try:
-        document = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path} is not valid TOML: {error}") from None
-    return parse(document, str(path))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -108,7 +112,8 @@ def describe(fault: Any, model: type[pydantic.BaseModel]) -> str:
         *parents, last = fault["loc"]
         fields = _fields_at(parents, model)
         return f'unknown key "{where}"{nearest(str(last), fields)}; known keys here: {", ".join(fields)}'
-    return f'"{where}": {fault["msg"].removeprefix("Value error, ")}'
+    message = str(fault["msg"].removeprefix("Value error, "))
+    return f'"{where}": {message}' if where else message
 
 
 def _fields_at(path: Iterable[Any], model: Any) -> list[str]:

@@ -122,9 +122,9 @@ def _vllm() -> str:
 
 
 def _embedded() -> str:
-    from tasks.inference import EMBEDDED
+    from tasks.judges import JUDGES
 
-    return ", ".join(EMBEDDED)
+    return ", ".join(JUDGES)
 
 
 def _prefect() -> str:

@@ -1,13 +1,38 @@
-"""Judges: hosted APIs, vLLM, embedded baselines, any Python callable. See docs/judges.md."""
+"""Judges: hosted APIs, vLLM, embedded baselines, any Python callable. See docs/judges.md.
 
-from tasks.inference.config import JudgeSpec, embedded, load_judges, parse_judge, resolve
-from tasks.inference.judges import EMBEDDED, embedded_judges
-from tasks.inference.message import Judge, Message, Png, Text
-from tasks.inference.plan import Plan, plan
-from tasks.inference.stage import INFERENCE, forget, journal_state, stage_config
+What is named here is imported when it is first asked for, so that reading a judge's table costs no HTTP client.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tasks.inference.answered import journal_state
+    from tasks.inference.config import JudgeSpec, embedded, load_judges, parse_judge, resolve
+    from tasks.inference.message import Judge, Message, Png, Text
+    from tasks.inference.plan import Plan
+    from tasks.inference.stage import INFERENCE, forget, stage_config
+    from tasks.judges import embedded_judges
+
+_MODULES = {
+    "tasks.inference.answered": ("journal_state",),
+    "tasks.inference.config": ("JudgeSpec", "embedded", "load_judges", "parse_judge", "resolve"),
+    "tasks.inference.plan": ("Plan",),
+    "tasks.inference.stage": ("INFERENCE", "forget", "stage_config"),
+    "tasks.judges": ("Judge", "Message", "Png", "Text", "embedded_judges"),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULE_OF[name]), name)
+
 
 __all__ = [
-    "EMBEDDED",
     "INFERENCE",
     "Judge",
     "JudgeSpec",
@@ -21,7 +46,6 @@ __all__ = [
     "journal_state",
     "load_judges",
     "parse_judge",
-    "plan",
     "resolve",
     "stage_config",
 ]

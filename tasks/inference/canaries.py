@@ -23,9 +23,9 @@ from PIL import Image
 from storage import digest
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Backend, Reply
-from tasks.inference.exam import Question, effective_parameters, request_parameters
-from tasks.inference.formats import Constraint
+from tasks.inference.exam import AskedItem, effective_parameters, request_parameters
 from tasks.inference.message import Message, Png, Text
+from tasks.questions import Constraint
 
 COLORS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}
 ORDERS = (("red", "green", "blue"), ("green", "blue", "red"), ("blue", "red", "green"))
@@ -60,7 +60,7 @@ async def _order(backend: Backend, spec: JudgeSpec) -> Result:
         for number, color in enumerate(order, start=1):
             parts += [Text(f"Image {number}:"), _png(np.full((112, 112, 3), COLORS[color], dtype=np.uint8))]
         parts.append(Text("What color is image 2? Answer with one word: red, green or blue."))
-        reply = await backend.ask(*_question(spec, f"canary.order.{'-'.join(order)}", parts, order))
+        reply = await backend.ask(*_item(spec, f"canary.order.{'-'.join(order)}", parts, order))
         answers.append((order[1], _color(reply)))
     right = sum(expected == answered for expected, answered in answers)
     told = ", ".join(f"{answered or 'nothing'} for {expected}" for expected, answered in answers)
@@ -72,7 +72,7 @@ async def _order(backend: Backend, spec: JudgeSpec) -> Result:
 
 async def _twins(backend: Backend, spec: JudgeSpec) -> Result:
     twins = [
-        _question(
+        _item(
             spec,
             f"canary.twins.{color}",
             [_twin(rgb), Text("What color is the bright square? Answer with one word: yellow or blue.")],
@@ -104,12 +104,12 @@ async def _twins(backend: Backend, spec: JudgeSpec) -> Result:
     return Result("twins", TWIN_REQUESTS, agreed, agreed == TWIN_REQUESTS, detail)
 
 
-def _question(spec: JudgeSpec, uid: str, parts: list[Text | Png], choice: tuple[str, ...]) -> tuple[Question, Message]:
+def _item(spec: JudgeSpec, uid: str, parts: list[Text | Png], choice: tuple[str, ...]) -> tuple[AskedItem, Message]:
     message = Message(tuple(parts))
     constraint = Constraint(choice=choice) if spec.structured else None
     requested = request_parameters(spec, ANSWER_TOKENS, constraint)
     pictures = message.images
-    question = Question(
+    item = AskedItem(
         uid=uid,
         task="canary",
         prompt=message.text,
@@ -122,7 +122,7 @@ def _question(spec: JudgeSpec, uid: str, parts: list[Text | Png], choice: tuple[
         image_bytes=sum(map(len, pictures)),
         input_tokens=100 * len(pictures),
     )
-    return question, message
+    return item, message
 
 
 def _png(pixels: np.ndarray) -> Png:

@@ -12,12 +12,8 @@ Every fault is a BadInput that names the judge, the key and, for an unknown key,
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-import tomllib
-import types
-import typing
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -25,8 +21,9 @@ from typing import Any, Literal
 import pydantic
 from pydantic import Field
 
+from tasks.config import describe, nearest, read_toml
 from tasks.errors import BadInput
-from tasks.inference.judges import EMBEDDED, VERSIONS
+from tasks.judges import JUDGES, version
 
 Api = Literal["openai", "anthropic", "gemini", "vllm", "embedded", "python"]
 Canary = Literal["order", "twins"]
@@ -131,8 +128,8 @@ class JudgeSpec(_Strict):
                 raise ValueError('api "python" needs entry_point = "package.module:callable"')
         elif self.entry_point:
             raise ValueError('entry_point goes with api = "python" only')
-        if self.api == "embedded" and self.model not in EMBEDDED:
-            raise ValueError(f"no embedded judge is called {self.model!r}; there are {', '.join(EMBEDDED)}")
+        if self.api == "embedded" and self.model not in JUDGES:
+            raise ValueError(JUDGES.unknown(self.model))
         if self.api in ("openai", "anthropic", "gemini", "vllm") and not self.model:
             raise ValueError("model is missing")
         if self.base_url and self.base_url_env:
@@ -196,7 +193,7 @@ class JudgeSpec(_Strict):
         judge also its version."""
         kept = self.model_dump(exclude={"limits", "prices", "canaries", "api_key_env"})
         if self.api == "embedded":
-            kept["version"] = VERSIONS.get(self.model, 1)
+            kept["version"] = version(self.model)
         if self.serve:  # how to start the process is no part of what it answers
             for name in ("command", "port", "ready_s", "env"):
                 kept["serve"].pop(name)
@@ -221,24 +218,18 @@ def parse_judge(name: str, table: Mapping[str, Any], source: str = "judges") -> 
     """One `[judges.NAME]` table. BadInput names what is wrong in it."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise BadInput(f"{source}: a judge's name is letters, digits, '.', '_' and '-', not {name!r}")
-    if name in EMBEDDED:
+    if name in JUDGES:
         raise BadInput(f"{source}: {name!r} is an embedded judge and needs no table; choose another name")
     try:
         return JudgeSpec.model_validate(dict(table))
     except pydantic.ValidationError as error:
-        faults = "; ".join(_fault(fault) for fault in error.errors())
+        faults = "; ".join(describe(fault, JudgeSpec) for fault in error.errors())
         raise BadInput(f"{source}: [judges.{name}]: {faults}") from None
 
 
 def load_judges(path: str | Path) -> dict[str, JudgeSpec]:
     """Every judge that a TOML file names, by name. Other tables of the file are left alone."""
-    try:
-        document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path} is not valid TOML: {error}") from error
-    tables = document.get("judges", {})
+    tables = read_toml(path).get("judges", {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise BadInput(f"{path}: judges are tables, [judges.NAME]")
     return {name: parse_judge(name, table, str(path)) for name, table in tables.items()}
@@ -249,34 +240,8 @@ def resolve(names: Iterable[str], known: Mapping[str, JudgeSpec] | None = None) 
 
     BadInput names an unknown judge and the nearest known one.
     """
-    available = {name: embedded(name) for name in EMBEDDED} | dict(known or {})
+    available = {name: embedded(name) for name in JUDGES} | dict(known or {})
     for name in names:
         if name not in available:
-            raise BadInput(f"no judge is called {name!r}{_nearest(name, available)}; there are {', '.join(available)}")
+            raise BadInput(f"no judge is called {name!r}{nearest(name, available)}; there are {', '.join(available)}")
     return {name: available[name] for name in names}
-
-
-def _nearest(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def _fault(fault: Any) -> str:
-    """One pydantic fault in the words of the TOML file."""
-    where = ".".join(str(part) for part in fault["loc"])
-    if fault["type"] == "extra_forbidden":
-        *parents, last = fault["loc"]
-        fields = _fields_at(parents)
-        return f"unknown key {where!r}{_nearest(str(last), fields)}; known keys are {', '.join(fields)}"
-    message = fault["msg"].removeprefix("Value error, ")
-    return f"{where}: {message}" if where else message
-
-
-def _fields_at(path: Iterable[Any]) -> list[str]:
-    model: Any = JudgeSpec
-    for part in path:
-        kind = model.model_fields[part].annotation
-        if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
-            kind = next(option for option in typing.get_args(kind) if option is not type(None))
-        model = kind
-    return list(model.model_fields)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from tasks.inference.config import JudgeSpec
-from tasks.inference.exam import Question, as_json, message_of
+from tasks.inference.exam import AskedItem, as_json, message_of
 from tasks.inference.journal import Journal
 from tasks.inference.message import Message, Pictures
 from tasks.inference.progress import Progress
@@ -51,34 +51,34 @@ class Stopped(Exception):
 class Backend(Protocol):
     """One judge, open for questions."""
 
-    async def ask(self, question: Question, message: Message) -> Reply:
+    async def ask(self, item: AskedItem, message: Message) -> Reply:
         """An answer, or a Reply that says why there is none. Stopped where no further question makes sense."""
         ...
 
 
-def job_key(question: Question, replicate: int) -> Job:
-    return question.uid, replicate, question.sha256
+def job_key(item: AskedItem, replicate: int) -> Job:
+    return item.uid, replicate, item.sha256
 
 
-def row_of(question: Question, replicate: int, reply: Reply) -> dict[str, Any]:
+def row_of(item: AskedItem, replicate: int, reply: Reply) -> dict[str, Any]:
     """A row of the table `responses`, less the judge's name."""
-    effective = dict(question.effective)
+    effective = dict(item.effective)
     if reply.seeded is not None:
         effective["seeded"] = reply.seeded
     return {
-        "uid": question.uid,
+        "uid": item.uid,
         "replicate": replicate,
         "status": reply.status,
         "text": reply.text,
         "reasoning": reply.reasoning,
         "finish_reason": reply.finish_reason,
-        "requested": as_json(question.requested),
+        "requested": as_json(item.requested),
         "effective": as_json(effective),
         "input_tokens": reply.input_tokens,
         "output_tokens": reply.output_tokens,
         "latency_ms": reply.latency_ms,
         "error": reply.error,
-        "request_sha256": question.sha256,
+        "request_sha256": item.sha256,
         "server": reply.server,
         "p_success": reply.p_success,
     }
@@ -96,7 +96,7 @@ async def ask_all(
     backend: Backend,
     spec: JudgeSpec,
     journal: Journal,
-    missing: Iterable[tuple[Question, int]],
+    missing: Iterable[tuple[AskedItem, int]],
     pictures: Pictures,
     progress: Progress,
     failed: Collection[Job] = (),
@@ -108,35 +108,33 @@ async def ask_all(
 
     Raises StoreError where answers can no longer be made durable: better none than lost ones.
     """
-    source: Iterator[tuple[Question, int]] = iter(missing)
+    source: Iterator[tuple[AskedItem, int]] = iter(missing)
     stopping: list[Stopped] = []
     in_a_row = 0
 
-    async def one(question: Question, replicate: int) -> None:
+    async def one(item: AskedItem, replicate: int) -> None:
         progress.in_flight += 1
         try:
-            reply = await backend.ask(question, message_of(question, pictures))
+            reply = await backend.ask(item, message_of(item, pictures))
         finally:
             progress.in_flight -= 1
-        await journal.append(row_of(question, replicate, reply))
-        count(progress, spec, question, reply)
+        await journal.append(row_of(item, replicate, reply))
+        count(progress, spec, item, reply)
         nonlocal in_a_row
         if reply.status != "api_error":
             in_a_row = 0
-        elif job_key(question, replicate) not in failed:
+        elif job_key(item, replicate) not in failed:
             in_a_row += 1
             if in_a_row == HOPELESS:
-                raise Stopped(
-                    f"{HOPELESS} items in a row failed, the last is {question.uid}: {reply.error}", abort=False
-                )
+                raise Stopped(f"{HOPELESS} items in a row failed, the last is {item.uid}: {reply.error}", abort=False)
 
     async def worker() -> None:
-        for question, replicate in source:
+        for item, replicate in source:
             if stopping:
                 return
             if spec.limits.budget is not None:
-                _check_budget(spec, progress, question)
-            await one(question, replicate)
+                _check_budget(spec, progress, item)
+            await one(item, replicate)
 
     async def ticker() -> None:
         while True:
@@ -172,11 +170,11 @@ async def ask_all(
     return stopping[0] if stopping else None
 
 
-def count(progress: Progress, spec: JudgeSpec, question: Question, reply: Reply) -> None:
+def count(progress: Progress, spec: JudgeSpec, item: AskedItem, reply: Reply) -> None:
     """One landed reply, for the eye and for the budget."""
     if reply.status == "api_error":
         progress.failed += 1
-        progress.first_failure(question.uid, reply.error or "no reason given")
+        progress.first_failure(item.uid, reply.error or "no reason given")
     else:
         progress.done += 1
         progress.truncated += reply.status == "truncated"
@@ -184,19 +182,17 @@ def count(progress: Progress, spec: JudgeSpec, question: Question, reply: Reply)
     if reply.status == "api_error":
         return
     # A server that counts no tokens is taken at the estimate: a budget must not be blind to it.
-    used = question.input_tokens if reply.input_tokens is None else reply.input_tokens
-    made = int(question.requested.get("max_tokens") or 0) if reply.output_tokens is None else reply.output_tokens
+    used = item.input_tokens if reply.input_tokens is None else reply.input_tokens
+    made = int(item.requested.get("max_tokens") or 0) if reply.output_tokens is None else reply.output_tokens
     progress.input_tokens += used
     progress.output_tokens += made
-    progress.cost += cost_of(spec, used, made, len(question.image_ids))
+    progress.cost += cost_of(spec, used, made, len(item.image_ids))
 
 
-def _check_budget(spec: JudgeSpec, progress: Progress, question: Question) -> None:
+def _check_budget(spec: JudgeSpec, progress: Progress, item: AskedItem) -> None:
     """Stopped before a question that could cost more than what is left, counting what is in flight at its dearest."""
     assert spec.limits.budget is not None and spec.prices is not None
-    dearest = cost_of(
-        spec, question.input_tokens, int(question.requested.get("max_tokens") or 0), len(question.image_ids)
-    )
+    dearest = cost_of(spec, item.input_tokens, int(item.requested.get("max_tokens") or 0), len(item.image_ids))
     if progress.cost + dearest * (progress.in_flight + 1) > spec.limits.budget:
         raise Stopped(
             f"the budget of {spec.limits.budget:g} {spec.prices.currency} would be passed "

@@ -1,4 +1,4 @@
-"""The questions of a release as one judge gets them: parameters, message outline, digest, size."""
+"""The items of a release as one judge gets them: parameters, message outline, digest, size."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 from storage import Artifact, artifact_key
 from tasks.inference.config import JudgeSpec
-from tasks.inference.formats import Constraint, constraint_of
 from tasks.inference.message import Message, Pictures, build, outline, request_digest
+from tasks.questions import Constraint, Outcomes, constraint_of, outcomes_of
 
 CHARACTERS_A_TOKEN = 4
 PIXELS_A_TOKEN = 750  # Anthropic's documented rule; a middling estimate for the others
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskedItem:
     """One item, ready to be asked any number of times. `requested` are the parameters that the judge's TOML and the
     item ask for, `effective` those that are really sent, under the names that the server knows; `sha256` covers both,
     the words and every byte of the pictures."""
@@ -35,6 +35,11 @@ class Question:
     input_tokens: int  # an estimate
 
     @property
+    def outcomes(self) -> Outcomes | None:
+        """The words of the verdict that log-probabilities are asked for; None where none are, or its answer is no verdict."""
+        return outcomes_of(self.answer_format) if self.effective.get("logprobs") else None
+
+    @property
     def body_bytes(self) -> int:
         """About how large its request is: base64 and some JSON."""
         return 4 * ((self.image_bytes + 2) // 3) + len(self.prompt.encode()) + 256 * (1 + len(self.image_ids))
@@ -45,16 +50,16 @@ class Question:
         return self.input_tokens + int(self.requested.get("max_tokens") or 0)
 
 
-def questions(release: Artifact, spec: JudgeSpec, pictures: Pictures) -> list[Question]:
+def asked_items(release: Artifact, spec: JudgeSpec, pictures: Pictures) -> list[AskedItem]:
     """Every item of the release, in its order."""
     items = release.read("items")
     return [
-        question(spec, pictures, *row)
+        asked_item(spec, pictures, *row)
         for row in items.select("uid", "task", "prompt", "image_ids", "answer_format", "max_tokens").iter_rows()
     ]
 
 
-def question(
+def asked_item(
     spec: JudgeSpec,
     pictures: Pictures,
     uid: str,
@@ -63,7 +68,7 @@ def question(
     image_ids: list[str],
     answer_format: str,
     max_tokens: int,
-) -> Question:
+) -> AskedItem:
     """One item as the judge gets it."""
     constraint = constraint_of(answer_format) if spec.structured else None
     requested = request_parameters(spec, max_tokens, constraint)
@@ -73,7 +78,7 @@ def question(
         (kind, content if kind == "text" else pictures.sha256(content)) for kind, content in outline(prompt, image_ids)
     ]
     sizes = [pictures.sizes[image_id] for image_id in image_ids]
-    return Question(
+    return AskedItem(
         uid=uid,
         task=task,
         prompt=prompt,
@@ -116,21 +121,21 @@ def effective_parameters(spec: JudgeSpec, requested: dict[str, Any]) -> dict[str
     return {decoding.rename.get(name, name): value for name, value in requested.items() if name not in decoding.drop}
 
 
-def message_of(question: Question, pictures: Pictures) -> Message:
-    return build(question.prompt, question.image_ids, pictures)
+def message_of(item: AskedItem, pictures: Pictures) -> Message:
+    return build(item.prompt, item.image_ids, pictures)
 
 
-def jobs(asked: list[Question], replicates: int) -> Iterator[tuple[Question, int]]:
+def jobs(asked: list[AskedItem], replicates: int) -> Iterator[tuple[AskedItem, int]]:
     """Every (question, replicate); a whole round of the exam before the next."""
     for replicate in range(replicates):
         for entry in asked:
             yield entry, replicate
 
 
-def journal_key(spec: JudgeSpec, release_key: str) -> str:
+def journal_key(spec: JudgeSpec, release_key: str, asking: str | None = None) -> str:
     """Where a judge's answers to a release are kept. The judge's name and the number of replicates are no part of it,
-    so that neither a new name nor one more replicate asks anything twice."""
-    identity = spec.identity()
+    so that neither a new name nor one more replicate asks anything twice. `asking` names an asking of everything anew."""
+    identity = spec.identity() | ({"asking": asking} if asking else {})
     identity.pop("replicates")
     return artifact_key("journal", 1, identity, {"release": release_key})
 

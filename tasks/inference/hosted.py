@@ -22,8 +22,7 @@ import orjson
 from tasks.errors import BadInput, StageFailed
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply, Stopped
-from tasks.inference.exam import Question
-from tasks.inference.formats import verdict_words
+from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message, Text
 from tasks.inference.pace import Pace
 from tasks.inference.progress import Progress
@@ -81,26 +80,26 @@ class HostedBackend:
 
     # --- asking -------------------------------------------------------------------------------------------------
 
-    async def ask(self, question: Question, message: Message) -> Reply:
+    async def ask(self, item: AskedItem, message: Message) -> Reply:
         """An answer within the item's deadline, or a Reply `api_error` that says why there is none.
 
         Raises Stopped where the server is dead, or the key or the account is refused.
         """
-        return await self._within_deadline(question, message, self.spec.limits.retries)
+        return await self._within_deadline(item, message, self.spec.limits.retries)
 
-    async def _within_deadline(self, question: Question, message: Message, retries: int) -> Reply:
+    async def _within_deadline(self, item: AskedItem, message: Message, retries: int) -> Reply:
         started = time.monotonic()
         last = "no reply yet"
         tries = 0
         try:
             async with asyncio.timeout(self.spec.limits.deadline_s) as clock:
-                body = self.provider.body(self.spec, question, message)
+                body = self.provider.body(self.spec, item, message)
                 while True:
                     await self._gate()
-                    await self._turn(clock, question.tokens)
+                    await self._turn(clock, item.tokens)
                     tries += 1
                     try:
-                        reply = await self._once(question, body)
+                        reply = await self._once(item, body)
                     except Failed as failed:
                         last = failed.fault.message
                         if (settled := self._settled(failed.fault)) is not None:
@@ -108,7 +107,7 @@ class HostedBackend:
                         if failed.fault.kind == "wait":
                             await self._wait_for_rate(failed.fault, tries)
                             continue
-                        await self._count_bad_try(question, failed.fault)
+                        await self._count_bad_try(item, failed.fault)
                         if tries > retries:
                             return self._error(f"{last} (after {tries} tries)")
                         await asyncio.sleep(self._backoff(tries, failed.fault.retry_after))
@@ -137,7 +136,7 @@ class HostedBackend:
             self.progress.waiting_until = max(self.progress.waiting_until, time.monotonic() + seconds)
             self.progress.waiting_for = reason
 
-    async def _once(self, question: Question, body: bytes) -> Reply:
+    async def _once(self, item: AskedItem, body: bytes) -> Reply:
         """One request. Raises Failed."""
         assert self._session is not None
         started = time.perf_counter()
@@ -152,7 +151,7 @@ class HostedBackend:
         if status != 200:
             raise Failed(self._redacted(fault(status, headers, raw)))
         try:
-            reply = self.provider.read(self.spec, question, orjson.loads(raw))
+            reply = self.provider.read(self.spec, item, orjson.loads(raw))
         except (Garbage, orjson.JSONDecodeError) as error:
             start = raw[:120].decode("utf-8", "replace").strip()
             reason = error if isinstance(error, Garbage) else "not JSON"
@@ -160,7 +159,7 @@ class HostedBackend:
                 self._redacted(Fault("passing", f"a reply that this API does not send ({reason}): {start!r}"))
             ) from error
         if reply.input_tokens is not None:
-            self._pace.used(question.tokens, reply.input_tokens + (reply.output_tokens or 0))
+            self._pace.used(item.tokens, reply.input_tokens + (reply.output_tokens or 0))
         server = " ".join(filter(None, (self._host, self._version, reply.server)))
         return replace(reply, latency_ms=latency, server=server)
 
@@ -192,7 +191,7 @@ class HostedBackend:
         await asyncio.sleep(seconds + self._random.uniform(0, 0.1 * seconds + 0.01 * self.spec.concurrency))
 
     def _backoff(self, tries: int, retry_after: float | None) -> float:
-        seconds = min(self.spec.limits.backoff_s * 2 ** min(tries - 1, 10), LONGEST_BACKOFF_S)
+        seconds = min(self.spec.limits.backoff_s * 2.0 ** min(tries - 1, 10), LONGEST_BACKOFF_S)
         return max(self._random.uniform(0.5, 1.0) * seconds, retry_after or 0.0)
 
     def _error(self, reason: str) -> Reply:
@@ -211,7 +210,7 @@ class HostedBackend:
         if self._probing is not None and not self._probing.done():
             await asyncio.shield(self._probing)
 
-    async def _count_bad_try(self, question: Question, fault: Fault) -> None:
+    async def _count_bad_try(self, item: AskedItem, fault: Fault) -> None:
         """After `breaker` bad tries in a row the server has to show that it lives. Raises Stopped where it does not.
 
         One poisonous picture also fails every time; only a question that is harmless in itself tells the two apart, and
@@ -219,7 +218,7 @@ class HostedBackend:
         """
         self._bad_tries += 1
         if self._suspect is None:
-            self._suspect = question.uid
+            self._suspect = item.uid
         if self._bad_tries < self.spec.limits.breaker:
             return
         if self._probing is None or self._probing.done():
@@ -248,10 +247,10 @@ class HostedBackend:
     async def _say_a_word(self) -> tuple[int | None, str]:
         """(status, what it said) of a request without pictures."""
         assert self._session is not None
-        question = replace(_WORD, effective={"max_tokens": 16}, requested={"max_tokens": 16})
+        item = replace(_WORD, effective={"max_tokens": 16}, requested={"max_tokens": 16})
         renamed = self.spec.decoding.rename.get("max_tokens", "max_tokens")
-        question = replace(question, effective={renamed: 16})
-        body = self.provider.body(self.spec, question, Message((Text("Reply with the word OK."),)))
+        item = replace(item, effective={renamed: 16})
+        body = self.provider.body(self.spec, item, Message((Text("Reply with the word OK."),)))
         try:
             timeout = aiohttp.ClientTimeout(total=min(30.0, self.spec.limits.timeout_s))
             async with self._session.post(self._url, data=body, timeout=timeout) as response:
@@ -265,16 +264,14 @@ class HostedBackend:
 
     # --- the first request ----------------------------------------------------------------------------------------
 
-    async def preflight(self, question: Question, message: Message) -> Reply:
+    async def preflight(self, item: AskedItem, message: Message) -> Reply:
         """One real question, the largest, before anything else is spent; its answer counts.
 
         BadInput where the judge's table or the server's flags have to change, StageFailed where the server is down.
         """
         await self._find_version()
         try:
-            reply = await self._within_deadline(
-                question, message, retries=min(PREFLIGHT_RETRIES, self.spec.limits.retries)
-            )
+            reply = await self._within_deadline(item, message, retries=min(PREFLIGHT_RETRIES, self.spec.limits.retries))
         except Stopped as stopped:
             raise (BadInput if stopped.bad_input else StageFailed)(
                 f"preflight: {stopped}; nothing was sent"
@@ -282,40 +279,40 @@ class HostedBackend:
         finally:
             self._bad_tries, self._suspect = 0, None
         if reply.status == "api_error":
-            raise await self._diagnosed(question, reply.error or "")
-        if reply.status == "ok" and question.constraint and "structured" in question.effective:
-            self._check_obeyed(question, reply)
-        unrated = verdict_words(question.answer_format) and reply.p_success is None and self.spec.api != "openai"
-        if reply.status == "ok" and question.effective.get("logprobs") and unrated:
+            raise await self._diagnosed(item, reply.error or "")
+        if reply.status == "ok" and item.constraint and "structured" in item.effective:
+            self._check_obeyed(item, reply)
+        unrated = item.outcomes and reply.p_success is None and self.spec.api != "openai"
+        if reply.status == "ok" and unrated:
             raise BadInput(
-                f"preflight: {self._host} gave no log-probabilities of a verdict for {question.uid} "
+                f"preflight: {self._host} gave no log-probabilities of a verdict for {item.uid} "
                 f"(its answer: {reply.text!r}); remove logprobs, or set structured = true as well"
             )
         return reply
 
-    def _check_obeyed(self, question: Question, reply: Reply) -> None:
-        assert question.constraint is not None
-        if not question.constraint.obeyed_by(reply.text or ""):
+    def _check_obeyed(self, item: AskedItem, reply: Reply) -> None:
+        assert item.constraint is not None
+        if not item.constraint.obeyed_by(reply.text or ""):
             raise BadInput(
-                f"preflight: {self._host} did not keep to the answer format of {question.uid}, so it ignores structured "
+                f"preflight: {self._host} did not keep to the answer format of {item.uid}, so it ignores structured "
                 f"output (it said {(reply.text or '')[:120]!r}); remove structured, or use a server that enforces it"
             )
 
-    async def _diagnosed(self, question: Question, error: str) -> Exception:
+    async def _diagnosed(self, item: AskedItem, error: str) -> Exception:
         """What to change, as far as the error tells."""
-        about = f"preflight with the largest item, {question.uid} ({_size(question)}): {self._url}: {error}"
+        about = f"preflight with the largest item, {item.uid} ({_size(item)}): {self._url}: {error}"
         lowered = error.lower()
-        sent = ", ".join(question.effective)
+        sent = ", ".join(item.effective)
         if re.search(r"at most \d+ (image|picture)|too many images|maximum number of images", lowered):
             return BadInput(
                 f"{about}. It takes fewer pictures a request: raise that at the server "
-                f"(vLLM: --limit-mm-per-prompt '{{\"image\": {len(question.image_ids)}}}')"
+                f"(vLLM: --limit-mm-per-prompt '{{\"image\": {len(item.image_ids)}}}')"
             )
         if re.search(
             r"context length|context window|too long|input_tokens|max_model_len|maximum.{0,20}tokens", lowered
         ):
             return BadInput(f"{about}. The item does not fit its context: raise it (vLLM: --max-model-len)")
-        for name in question.effective:
+        for name in item.effective:
             if name in ("structured", "extra"):
                 continue
             if re.search(rf"\b{re.escape(name)}\b", lowered):
@@ -326,7 +323,7 @@ class HostedBackend:
                 )
         if error.startswith(("HTTP 413", "HTTP 404", "HTTP 400")):
             status, said = await self._say_a_word()
-            if status == 200 and question.image_ids:
+            if status == 200 and item.image_ids:
                 return BadInput(
                     f"{about}. A request without pictures is answered, so it is the pictures: their number or the size of "
                     f"the body is over a limit of the server or of a proxy before it, or the model takes none"
@@ -360,7 +357,7 @@ class HostedBackend:
             return
 
 
-def check_sizes(spec: JudgeSpec, asked: list[Question]) -> None:
+def check_sizes(spec: JudgeSpec, asked: list[AskedItem]) -> None:
     """BadInput names the first question that the API's documented limits, or those of the TOML, forbid."""
     if not spec.hosted:
         return
@@ -369,19 +366,19 @@ def check_sizes(spec: JudgeSpec, asked: list[Question]) -> None:
     if spec.serve and spec.serve.max_images is not None:
         images = spec.serve.max_images
     megabytes = limits.max_body_mb if limits.max_body_mb is not None else provider.body_mb
-    for question in asked:
-        if images is not None and len(question.image_ids) > images:
+    for item in asked:
+        if images is not None and len(item.image_ids) > images:
             raise BadInput(
-                f"item {question.uid} has {len(question.image_ids)} pictures and {spec.model} takes {images}; raise "
+                f"item {item.uid} has {len(item.image_ids)} pictures and {spec.model} takes {images}; raise "
                 f"limits.max_images or serve.max_images (vLLM: --limit-mm-per-prompt), or use another server"
             )
-        if megabytes is not None and question.body_bytes > megabytes * 1e6:
+        if megabytes is not None and item.body_bytes > megabytes * 1e6:
             raise BadInput(
-                f"item {question.uid} makes a request of {question.body_bytes / 1e6:.1f} MB and {spec.model} takes "
+                f"item {item.uid} makes a request of {item.body_bytes / 1e6:.1f} MB and {spec.model} takes "
                 f"{megabytes:g} MB; raise limits.max_body_mb if the server takes more"
             )
-        if spec.api == "vllm" and (special := re.search(r"<\|[a-z_]+\|>", question.prompt)):
-            raise BadInput(f"item {question.uid}: vLLM would take {special[0]} in its prompt for a special token")
+        if spec.api == "vllm" and (special := re.search(r"<\|[a-z_]+\|>", item.prompt)):
+            raise BadInput(f"item {item.uid}: vLLM would take {special[0]} in its prompt for a special token")
 
 
 def _proxy(url: str) -> str | None:
@@ -392,8 +389,8 @@ def _proxy(url: str) -> str | None:
     return urllib.request.getproxies().get(parts.scheme)
 
 
-_WORD = Question("probe", "", "", (), "", {}, {}, None, "", 0, 16)
+_WORD = AskedItem("probe", "", "", (), "", {}, {}, None, "", 0, 16)
 
 
-def _size(question: Question) -> str:
-    return f"{len(question.image_ids)} pictures, a body of {question.body_bytes / 1e6:.1f} MB"
+def _size(item: AskedItem) -> str:
+    return f"{len(item.image_ids)} pictures, a body of {item.body_bytes / 1e6:.1f} MB"

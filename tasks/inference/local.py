@@ -15,9 +15,9 @@ from typing import Any
 from tasks.errors import BadInput
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
-from tasks.inference.exam import Question
-from tasks.inference.judges import make
+from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message
+from tasks.judges import make
 
 
 @functools.cache
@@ -34,7 +34,7 @@ def load(api: str, name: str, seed: int) -> Callable[[Message], Any]:
         raise BadInput(f"entry_point {name!r} cannot be loaded: {error}") from error
     if inspect.isclass(found):
         found = found()
-    answer = getattr(found, "answer", found)
+    answer: Callable[[Message], Any] = getattr(found, "answer", found)
     if not callable(answer):
         raise BadInput(f"entry_point {name!r} is neither callable nor has a method answer(message)")
     return answer
@@ -70,7 +70,7 @@ class LocalBackend:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    async def ask(self, question: Question, message: Message) -> Reply:
+    async def ask(self, item: AskedItem, message: Message) -> Reply:
         started = time.perf_counter()
         call = functools.partial(_answer, self.spec.api, self.name, self.seed, message)
         try:

@@ -1,4 +1,4 @@
-"""What a judge is shown: text and PNG bytes, in order, and nothing else.
+"""What a judge is shown of an item: text and PNG bytes, in order, and nothing else.
 
 Several pictures are numbered in text, each right before its picture, so that "image 3" keeps its meaning even where a
 server moves pictures about. PNG bytes are the stored ones, unchanged.
@@ -6,49 +6,14 @@ server moves pictures about. PNG bytes are the stored ones, unchanged.
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from storage import Artifact, canonical_json, digest
 from tasks.errors import StageFailed
-
-
-@dataclass(frozen=True)
-class Text:
-    text: str
-
-
-@dataclass(frozen=True)
-class Png:
-    """`sha256` is over `data`, the bytes of the PNG file."""
-
-    data: bytes
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Message:
-    """One user turn. `parts` in the order in which a model reads them."""
-
-    parts: tuple[Text | Png, ...]
-
-    @property
-    def text(self) -> str:
-        """All its text, one part a line."""
-        return "\n".join(part.text for part in self.parts if isinstance(part, Text))
-
-    @property
-    def images(self) -> list[bytes]:
-        """The bytes of its PNG files, in order."""
-        return [part.data for part in self.parts if isinstance(part, Png)]
-
-
-class Judge(Protocol):
-    """An embedded judge, or any Python object that can answer: text and PNG bytes in, text out."""
-
-    def answer(self, message: Message) -> str: ...
+from tasks.judges import Judge, Message, Png, Text
 
 
 def outline(prompt: str, image_ids: Sequence[str]) -> list[tuple[str, str]]:
@@ -71,17 +36,17 @@ def request_digest(parameters: dict[str, Any], parts: Iterable[tuple[str, str]])
 
 
 class Pictures:
-    """The pictures of a release by image id, in a scratch file: memory stays flat, and any order of reading is quick.
+    """The pictures of some artifacts by image id, in a scratch file: memory stays flat, and any order of reading is quick.
 
     Checks each picture's bytes against the SHA-256 that its row states.
     """
 
-    def __init__(self, release: Artifact):
+    def __init__(self, *artifacts: Artifact):
         self._file = tempfile.TemporaryFile(prefix="worldaudit-pictures-")  # noqa: SIM115  (closed by __exit__)
         self._where: dict[str, tuple[int, int, str]] = {}
         self.sizes: dict[str, tuple[int, int]] = {}
         offset = 0
-        for part in release.batches("images"):
+        for part in itertools.chain.from_iterable(artifact.batches("images") for artifact in artifacts):
             columns = [part.column(name) for name in ("image_id", "png", "png_sha256", "width", "height")]
             for image_id, png, sha256, width, height in zip(*(column.to_pylist() for column in columns), strict=True):
                 if digest(png) != sha256:
@@ -113,7 +78,7 @@ class Pictures:
         try:
             return self._where[image_id]
         except KeyError:
-            raise StageFailed(f"image {image_id} is named by an item and is not in the release") from None
+            raise StageFailed(f"image {image_id} is named by an item and is in no artifact with pictures") from None
 
 
 def build(prompt: str, image_ids: Sequence[str], pictures: Pictures) -> Message:
@@ -123,3 +88,6 @@ def build(prompt: str, image_ids: Sequence[str], pictures: Pictures) -> Message:
             Text(content) if kind == "text" else pictures.png(content) for kind, content in outline(prompt, image_ids)
         )
     )
+
+
+__all__ = ["Judge", "Message", "Pictures", "Png", "Text", "build", "outline", "request_digest"]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from storage import Artifact
 from tasks.errors import BadInput
+from tasks.inference.answered import answered_and_failed, journal_of
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import cost_of
-from tasks.inference.exam import jobs, journal_key, questions
+from tasks.inference.exam import asked_items, jobs
 from tasks.inference.hosted import check_sizes
-from tasks.inference.journal import Journal
 from tasks.inference.message import Pictures
-from tasks.inference.stage import answered_and_failed
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,14 @@ class Plan:
         return "\n".join(lines + ([f"  would not start: {self.problem}"] if self.problem else []))
 
 
-def plan(release: Artifact, spec: JudgeSpec, judge: str = "") -> Plan:
-    """What asking `spec` the questions of `release` would take. Sends nothing; needs no key."""
-    with Pictures(release) as pictures:
-        asked = questions(release, spec, pictures)
-    answered, _ = answered_and_failed(Journal(release.store, journal_key(spec, release.key)))
+def plan(
+    release: Artifact, spec: JudgeSpec, judge: str = "", asking: str | None = None, images: Sequence[Artifact] = ()
+) -> Plan:
+    """What asking `spec` the items of `release` would take; `images` are artifacts that hold more of their pictures.
+    Sends nothing; needs no key."""
+    with Pictures(release, *images) as pictures:
+        asked = asked_items(release, spec, pictures)
+    answered, _ = answered_and_failed(journal_of(release.store, release.key, spec, asking))
     planned = list(jobs(asked, spec.replicates))
     missing = [entry for entry, replicate in planned if (entry.uid, replicate, entry.sha256) not in answered]
     largest = max(missing, key=lambda entry: (entry.body_bytes, len(entry.image_ids)), default=None)
@@ -70,7 +73,7 @@ def plan(release: Artifact, spec: JudgeSpec, judge: str = "") -> Plan:
         check_sizes(spec, missing)
     except BadInput as error:
         problem = str(error)
-    images = sum(len(entry.image_ids) for entry in missing)
+    shown = sum(len(entry.image_ids) for entry in missing)
     input_tokens = sum(entry.input_tokens for entry in missing) if spec.hosted else 0
     output_tokens = sum(int(entry.requested.get("max_tokens") or 0) for entry in missing)
     return Plan(
@@ -80,11 +83,11 @@ def plan(release: Artifact, spec: JudgeSpec, judge: str = "") -> Plan:
         planned=len(planned),
         cached=len(planned) - len(missing),
         calls=len(missing),
-        images=images,
+        images=shown,
         upload_mb=sum(entry.body_bytes for entry in missing) / 1e6 if spec.hosted else 0.0,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        cost=cost_of(spec, input_tokens, output_tokens, images) if spec.prices else None,
+        cost=cost_of(spec, input_tokens, output_tokens, shown) if spec.prices else None,
         currency=spec.prices.currency if spec.prices else None,
         largest_item=largest.uid if largest else None,
         largest_mb=largest.body_bytes / 1e6 if largest else 0.0,

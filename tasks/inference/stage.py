@@ -1,7 +1,7 @@
 """The inference stage: one judge's answers to one release.
 
-    inputs  {"release": an artifact with the tables items and images}
-    config  {"judge": name, "spec": JudgeSpec.model_dump(mode="json")}
+    inputs  {"release": an artifact with the tables items and images, "images" or "images.<shard>": more of its pictures}
+    config  {"judge": name, "spec": JudgeSpec.model_dump(mode="json")}, and what makes it another asking (see below)
     writes  responses: one row a (uid, judge, replicate), all of them planned
             canaries: one row a canary that the judge's table asks for
 
@@ -9,6 +9,10 @@ It reads `items` and `images` and can read nothing else. Answers are in the jour
 that dies or stops costs at most what was in flight; the artifact is committed when every question has been asked. While
 questions are pending nothing is committed, and the same command asks them alone. Questions that ended `api_error` are
 asked again by whatever runs the stage again.
+
+Nothing that was answered is ever dropped. To ask everything anew, give the asking a name of its own (`asking`): it has its
+own journal and its own artifact. To ask again what failed in an asking that was committed all the same, name the retry
+(`retried`): the same journal, another artifact.
 
 A run that could not finish may still be looked at: with `snapshot` (the value of `journal_state`) in the configuration
 the stage asks nothing and writes what there is, the rest as `pending`. The state is part of that artifact's key.
@@ -22,18 +26,20 @@ import contextlib
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any, TypeVar
 
-from storage import Artifact, Store, StoreError, canonical_json, digest
+from storage import Artifact, Store, canonical_json
 from storage.store import ArtifactWriter
 from tasks.errors import BadInput, StageFailed
 from tasks.inference import canaries
+from tasks.inference.answered import answered_and_failed, journal_of
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Backend, Job, Reply, Stopped, ask_all, count, job_key, row_of
-from tasks.inference.exam import Question, jobs, journal_key, message_of, questions
+from tasks.inference.exam import AskedItem, asked_items, jobs, message_of
 from tasks.inference.hosted import HostedBackend, check_sizes
 from tasks.inference.journal import Journal, Row
 from tasks.inference.local import LocalBackend
 from tasks.inference.message import Pictures
 from tasks.inference.progress import Progress
+from tasks.inference.spending import SPENDING, pictures_of
 from tasks.inference.vllm import served
 from tasks.stage import Config, Inputs, Stage
 
@@ -41,44 +47,52 @@ BATCH_ROWS = 1000
 T = TypeVar("T")
 
 
-def stage_config(name: str, spec: JudgeSpec, snapshot: str | None = None) -> Config:
-    """The stage's configuration for a judge."""
+def stage_config(
+    name: str,
+    spec: JudgeSpec,
+    snapshot: str | None = None,
+    asking: str | None = None,
+    retried: str | None = None,
+) -> Config:
+    """The stage's configuration for a judge. `asking` and `retried` are any words that were not used before."""
     config: Config = {"judge": name, "spec": spec.model_dump(mode="json")}
-    return config | ({"snapshot": snapshot} if snapshot else {})
+    given = {"snapshot": snapshot, "asking": asking, "retried": retried}
+    return config | {name: value for name, value in given.items() if value}
 
 
 def keyed(config: Config) -> Config:
-    """What the key covers: the name, what decides the answers, and for a snapshot how far the run had come."""
+    """What the key covers: the name, what decides the answers, which asking it is, and for a snapshot how far it had come."""
     spec = JudgeSpec.model_validate(config["spec"])
     kept = {"judge": config["judge"], "spec": spec.identity()}
-    return kept | ({"snapshot": config["snapshot"]} if config.get("snapshot") else {})
+    return kept | {name: config[name] for name in ("snapshot", "asking", "retried") if config.get(name)}
 
 
 def run(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     release = inputs["release"]
     judge, spec = config["judge"], JudgeSpec.model_validate(config["spec"])
-    journal = Journal(writer.store, journal_key(spec, release.key))
-    with Pictures(release) as pictures:
-        asked = questions(release, spec, pictures)
-        found = [] if config.get("snapshot") else _wait(_infer(judge, spec, release, journal, asked, pictures))
+    journal = journal_of(writer.store, release.key, spec, config.get("asking"))
+    with Pictures(release, *pictures_of(inputs)) as pictures:
+        asked = asked_items(release, spec, pictures)
+        found = [] if config.get("snapshot") else _wait(_infer(config, spec, release, journal, asked, pictures))
     if found:
         writer.add("canaries", found)
     for batch in _batches(rows_of(judge, spec, asked, journal)):
         writer.add("responses", batch)
 
 
-INFERENCE = Stage("inference", 1, run, keyed)
+INFERENCE = Stage("inference", 1, run, keyed, SPENDING)
 
 
 async def _infer(
-    judge: str,
+    config: Config,
     spec: JudgeSpec,
     release: Artifact,
     journal: Journal,
-    asked: list[Question],
+    asked: list[AskedItem],
     pictures: Pictures,
 ) -> list[Row]:
     """Ask everything that is missing; rows of the table `canaries`."""
+    judge = config["judge"]
     found: list[Row] = []
     async with journal:
         answered, failed = answered_and_failed(journal)
@@ -89,7 +103,7 @@ async def _infer(
         progress = Progress(judge, len(planned), reused=len(planned) - len(missing))
         if not missing:
             return found
-        check_sizes(spec, [question for question, _ in missing])
+        check_sizes(spec, [item for item, _ in missing])
         progress.currency = spec.prices.currency if spec.prices else None
         servers = {row["server"] for row in answered.values() if row["server"]}
         async with open_backend(spec, progress) as backend:
@@ -98,10 +112,15 @@ async def _infer(
                 found = await _canaries(backend, spec, progress)
             stopped = await ask_all(backend, spec, journal, missing, pictures, progress, failed)
         if stopped is not None and stopped.culprit:
-            question, replicate = next(job for job in missing if job[0].uid == stopped.culprit)
-            await journal.append(row_of(question, replicate, Reply("api_error", error=str(stopped))))
+            item, replicate = next(job for job in missing if job[0].uid == stopped.culprit)
+            await journal.append(row_of(item, replicate, Reply("api_error", error=str(stopped))))
             progress.failed += 1
-    resume = f"`worldaudit infer {release.key[:12]} --judge {judge}` asks only what is missing"
+    again = (
+        "rerun RUN --from inference --only-failed"
+        if config.get("asking")
+        else f"infer {release.key[:12]} --judge {judge}"
+    )
+    resume = f"`worldaudit {again}` asks only what is missing"
     if stopped is not None:
         raise (BadInput if stopped.bad_input else StageFailed)(
             f"{judge}: {stopped}; {progress.reused + progress.done} of {progress.planned} answered, "
@@ -119,12 +138,12 @@ async def _first(
     backend: HostedBackend,
     spec: JudgeSpec,
     journal: Journal,
-    missing: list[tuple[Question, int]],
+    missing: list[tuple[AskedItem, int]],
     pictures: Pictures,
     progress: Progress,
     servers: set[str],
     failed: set[Job],
-) -> list[tuple[Question, int]]:
+) -> list[tuple[AskedItem, int]]:
     """Preflight with the largest question that is missing and has not failed before; what is left to ask.
 
     Its answer is kept like any other. Where everything that is left has failed before there is nothing to learn so."""
@@ -132,15 +151,15 @@ async def _first(
     if not fresh:
         return missing
     largest = max(fresh, key=lambda job: (job[0].body_bytes, len(job[0].image_ids)))
-    question, replicate = largest
-    reply = await backend.preflight(question, message_of(question, pictures))
+    item, replicate = largest
+    reply = await backend.preflight(item, message_of(item, pictures))
     if servers and reply.server not in servers:
         progress.say(
             f"{progress.judge}: warning: earlier answers came from {', '.join(sorted(servers))}, this one from "
             f"{reply.server}; the rows say which, and answers may differ"
         )
-    await journal.append(row_of(question, replicate, reply))
-    count(progress, spec, question, reply)
+    await journal.append(row_of(item, replicate, reply))
+    count(progress, spec, item, reply)
     return [job for job in missing if job is not largest]
 
 
@@ -171,38 +190,22 @@ async def open_backend(spec: JudgeSpec, progress: Progress) -> AsyncIterator[Bac
             yield await stack.enter_async_context(HostedBackend(spec, base, progress))
 
 
-def answered_and_failed(journal: Journal) -> tuple[dict[Job, Row], set[Job]]:
-    """The answered questions with their rows, and those whose last try ended api_error.
-
-    The first answer counts: a second one, from two writers that could not see each other, never replaces it.
-    """
-    answered: dict[Job, Row] = {}
-    failed: dict[Job, Row] = {}
-    for row in journal.rows():
-        key = (row["uid"], row["replicate"], row["request_sha256"])
-        if row["status"] == "api_error":
-            failed[key] = row
-        else:
-            answered.setdefault(key, row)
-    return answered, set(failed) - set(answered)
-
-
-def rows_of(judge: str, spec: JudgeSpec, asked: list[Question], journal: Journal) -> Iterator[Row]:
+def rows_of(judge: str, spec: JudgeSpec, asked: list[AskedItem], journal: Journal) -> Iterator[Row]:
     """One row a planned (question, replicate), in the order of the release: the answer, the failure, or `pending`."""
     found: dict[Job, Row] = {}
     for row in journal.rows():
         key = (row["uid"], row["replicate"], row["request_sha256"])
         if key not in found or found[key]["status"] == "api_error":
             found[key] = row
-    for question, replicate in jobs(asked, spec.replicates):
+    for item, replicate in jobs(asked, spec.replicates):
         pending = {
-            "uid": question.uid,
+            "uid": item.uid,
             "replicate": replicate,
             "status": "pending",
-            "requested": canonical_json(question.requested),
-            "request_sha256": question.sha256,
+            "requested": canonical_json(item.requested),
+            "request_sha256": item.sha256,
         }
-        yield {"judge": judge} | found.get(job_key(question, replicate), pending)
+        yield {"judge": judge} | found.get(job_key(item, replicate), pending)
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
@@ -216,15 +219,9 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
         yield batch
 
 
-def journal_state(store: Store, release_key: str, spec: JudgeSpec) -> str:
-    """A digest of what a judge has answered so far, for a snapshot's key."""
-    answered, failed = answered_and_failed(Journal(store, journal_key(spec, release_key)))
-    return digest(canonical_json([sorted(map(list, answered)), sorted(map(list, failed))]))[:16]
-
-
 def forget(store: Store, release_key: str, spec: JudgeSpec) -> None:
     """Drop a judge's answers to a release, so that the next run of the stage (with `refresh`) asks everything again."""
-    Journal(store, journal_key(spec, release_key)).forget()
+    journal_of(store, release_key, spec).forget()
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:
@@ -235,6 +232,3 @@ def _wait(work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, work).result()
-
-
-__all__ = ["INFERENCE", "Backend", "StoreError", "forget", "journal_state", "stage_config"]

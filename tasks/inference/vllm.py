@@ -122,7 +122,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        return int(probe.getsockname()[1])
 
 
 _LIBC = ctypes.CDLL(None, use_errno=True)

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
 from storage.store import ArtifactWriter
 from tasks.errors import BadInput
-from tasks.parsing import labels, letters, scenes, verdicts
-from tasks.parsing.answer import THINK_TAGS, Parse, unreadable
+from tasks.questions import THINK_TAGS, Parse, question_of_format, unreadable
 from tasks.stage import Inputs, Stage
 
 POLICIES = ("robust", "strict", "leading", "published")
-Parser = Callable[[str | None, str, str, tuple[str, ...]], Parse]
-PARSERS: dict[str, Parser] = {
-    "letter": letters.parse,
-    "scene": scenes.parse,
-    "yes_no": verdicts.parse,
-    "success_fail": verdicts.parse,
-    "label": labels.parse,
-}
 
 
 def parse_answer(
@@ -31,18 +22,17 @@ def parse_answer(
     status: str = "ok",
     think_tags: tuple[str, ...] = THINK_TAGS,
 ) -> Parse:
-    """What `text` answers. `answer_format` is letter, scene, yes_no, success_fail or label; `policy` one of POLICIES.
+    """What `text` answers. `answer_format` names a format of tasks.questions, `policy` is one of POLICIES.
 
     Only a response whose status is `ok` carries an answer (design, section 4). Raises BadInput for an unknown format or
     policy; no text makes it raise.
     """
     if policy not in POLICIES:
         raise BadInput(f"parsing policy {policy!r} is unknown; there are {', '.join(POLICIES)}")
-    if answer_format not in PARSERS:
-        raise BadInput(f"answer format {answer_format!r} is unknown; there are {', '.join(PARSERS)}")
+    question = question_of_format(answer_format)
     if status != "ok":
         return unreadable(status)
-    return PARSERS[answer_format](text, answer_format, policy, think_tags)
+    return question.parse(text, answer_format, policy, think_tags)
 
 
 def parse_responses(

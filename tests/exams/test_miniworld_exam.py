@@ -7,8 +7,8 @@ from tasks.errors import StageFailed
 from tasks.exams.keyframes import MOST_FRAMES
 from tasks.exams.profiles import load
 from tasks.gates import GATES_BY_NAME
-from tasks.inference.judges import make
 from tasks.inference.message import Pictures, build
+from tasks.judges import make
 from tasks.rollouts import ROLLOUTS
 from tasks.stage import Runner
 from tasks.worlds.miniworld import check

@@ -67,9 +67,11 @@ def make_release(
     return Ref("release", writer.key)
 
 
-def infer(location: str, release: Ref, spec: JudgeSpec, name: str = "g", refresh: bool = False) -> pl.DataFrame:
-    """The stage in this process; its table."""
-    outcome = produce(location, INFERENCE, name, stage_config(name, spec), {"release": release}, refresh)
+def infer(
+    location: str, release: Ref, spec: JudgeSpec, name: str = "g", refresh: bool = False, **asking: str
+) -> pl.DataFrame:
+    """The stage in this process; its table. `asking`: `asking` and `retried` of its configuration."""
+    outcome = produce(location, INFERENCE, name, stage_config(name, spec, **asking), {"release": release}, refresh)
     return Store(location).get("inference", outcome.ref.key).read("responses")
 
 

@@ -13,11 +13,11 @@ import pytest
 
 from storage import Store
 from tasks.errors import BadInput, StageFailed
-from tasks.inference.exam import message_of, questions
+from tasks.inference.exam import asked_items, message_of
 from tasks.inference.hosted import HostedBackend
-from tasks.inference.judges.question import EMPTY_SCENE
 from tasks.inference.message import Pictures
 from tasks.inference.pace import Bucket
+from tasks.judges._prompt import EMPTY_SCENE
 
 from .release import infer, judge, make_release
 from .scripted_server import Fail, Hang, Raw, Reset, Say, ScriptedServer, Slow
@@ -546,7 +546,7 @@ def test_two_loops_one_after_the_other_and_two_threads(store):
         def ask(times: int = 500) -> None:
             async def go():
                 with Pictures(artifact) as pictures:
-                    asked = questions(artifact, spec, pictures)
+                    asked = asked_items(artifact, spec, pictures)
                     gate = asyncio.Semaphore(50)
                     async with HostedBackend(spec) as backend:
 

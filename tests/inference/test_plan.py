@@ -6,7 +6,8 @@ import pytest
 
 from storage import Store
 from tasks.errors import StageFailed
-from tasks.inference import embedded, parse_judge, plan
+from tasks.inference import embedded, parse_judge
+from tasks.inference.plan import plan
 
 from .release import infer, judge, make_release
 from .scripted_server import Fail, Say, ScriptedServer

@@ -15,7 +15,7 @@ import pytest
 
 from storage import Store
 from tasks.errors import BadInput, StageFailed
-from tasks.inference import INFERENCE, embedded, forget, journal_state, parse_judge, stage_config
+from tasks.inference import INFERENCE, embedded, journal_state, parse_judge, stage_config
 from tasks.inference.message import Message
 from tasks.stage import Ref, produce
 
@@ -94,8 +94,7 @@ def test_processes_change_nothing_but_the_time(store):
     release = make_release(store, 30)
     alone = infer(store, release, embedded("coin"), name="coin")
     spec = embedded("coin").model_copy(update={"limits": embedded("coin").limits.model_copy(update={"processes": 2})})
-    forget(Store(store), release.key, spec)
-    assert infer(store, release, spec, name="coin", refresh=True).equals(alone)
+    assert infer(store, release, spec, name="coin", asking="again").equals(alone)
 
 
 def test_an_embedded_judges_table_is_the_same_bytes_in_two_stores(tmp_path):
@@ -280,17 +279,19 @@ def test_items_that_fail_again_and_again_do_not_keep_a_run_from_its_end(store):
     assert {seen.mark for seen in server.asked[-14:]} == bad
 
 
-def test_refresh_asks_what_failed_and_forget_asks_everything(store):
+def test_a_retry_asks_what_failed_and_a_new_asking_everything(store):
     release = make_release(store, 50)
     with ScriptedServer(lambda seen: Fail(422) if seen.number == 7 else Say("Yes")) as server:
         spec = judge(server.url)
         infer(store, release, spec)
         infer(store, release, spec)
         assert len(server.asked) == 50  # the artifact is there
-        assert infer(store, release, spec, refresh=True)["status"].unique().to_list() == ["ok"]
+        assert infer(store, release, spec, retried="1")["status"].unique().to_list() == ["ok"]
         assert len(server.asked) == 51
-        forget(Store(store), release.key, spec)
-        infer(store, release, spec, refresh=True)
+        infer(store, release, spec, asking="second")
+        assert len(server.asked) == 101
+        assert infer(store, release, spec)["status"].to_list().count("api_error") == 1  # both are kept
+        infer(store, release, spec, asking="second")
         assert len(server.asked) == 101
 
 

@@ -6,8 +6,8 @@ import os
 import time
 
 from storage import digest
-from tasks.inference.judges.always import AlwaysSuccess
 from tasks.inference.message import Message
+from tasks.judges.always_success import AlwaysSuccess
 
 
 def answer(message: Message) -> str:

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from tasks.errors import BadInput, StageFailed
-from tasks.inference.judges import make
 from tasks.inference.message import Pictures, build
+from tasks.judges import make
 from tasks.rollouts import ROLLOUTS
 from tasks.stage import Runner
 from tasks.worlds import environment

@@ -8,7 +8,7 @@ import orjson
 
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
-from tasks.inference.exam import Question
+from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message, Png
 from tasks.inference.providers.common import Garbage, fragment, json_schema, settle, unwrap
 
@@ -23,20 +23,20 @@ class Anthropic:
     def headers(self, key: str | None) -> dict[str, str]:
         return {"anthropic-version": "2023-06-01"} | ({"x-api-key": key} if key else {})
 
-    def body(self, spec: JudgeSpec, question: Question, message: Message) -> bytes:
+    def body(self, spec: JudgeSpec, item: AskedItem, message: Message) -> bytes:
         content = [
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": fragment(part.data)}}
             if isinstance(part, Png)
             else {"type": "text", "text": part.text}
             for part in message.parts
         ]
-        parameters = dict(question.effective)
+        parameters = dict(item.effective)
         extra = parameters.pop("extra", {})
         output: dict[str, Any] = {}
         if effort := parameters.pop("reasoning_effort", None):
             output["effort"] = effort
-        if parameters.pop("structured", None) and question.constraint:
-            output["format"] = {"type": "json_schema", "schema": json_schema(question.constraint)}
+        if parameters.pop("structured", None) and item.constraint:
+            output["format"] = {"type": "json_schema", "schema": json_schema(item.constraint)}
         if output:
             parameters["output_config"] = output
         if spec.system:
@@ -44,7 +44,7 @@ class Anthropic:
         messages = [{"role": "user", "content": content}]
         return orjson.dumps({"model": spec.model, "messages": messages, **parameters, **extra})
 
-    def read(self, spec: JudgeSpec, question: Question, payload: Any) -> Reply:
+    def read(self, spec: JudgeSpec, item: AskedItem, payload: Any) -> Reply:
         try:
             blocks = payload["content"]
             text = "".join(block["text"] for block in blocks if block["type"] == "text")
@@ -56,7 +56,7 @@ class Anthropic:
         cached = sum(usage.get(f"cache_{kind}_input_tokens") or 0 for kind in ("creation", "read"))
         return settle(
             spec,
-            unwrap(question, text),
+            unwrap(item, text),
             thoughts,
             finish,
             cut=finish in ("max_tokens", "model_context_window_exceeded"),

@@ -15,9 +15,9 @@ import orjson
 
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
-from tasks.inference.exam import Question
-from tasks.inference.formats import NEGATIVE, POSITIVE, Constraint
+from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message
+from tasks.questions import Constraint, Outcomes
 
 FaultKind = Literal["wait", "passing", "refused", "permanent", "key", "quota"]
 
@@ -32,11 +32,11 @@ class Provider(Protocol):
 
     def headers(self, key: str | None) -> dict[str, str]: ...
 
-    def body(self, spec: JudgeSpec, question: Question, message: Message) -> bytes:
+    def body(self, spec: JudgeSpec, item: AskedItem, message: Message) -> bytes:
         """The request, in full. `question.effective` are the parameters to send."""
         ...
 
-    def read(self, spec: JudgeSpec, question: Question, payload: Any) -> Reply:
+    def read(self, spec: JudgeSpec, item: AskedItem, payload: Any) -> Reply:
         """What a reply with status 200 says. Garbage where it is not a reply of this API."""
         ...
 
@@ -77,14 +77,14 @@ def json_schema(constraint: Constraint) -> dict[str, Any]:
     }
 
 
-def wrapped(question: Question) -> bool:
+def wrapped(item: AskedItem) -> bool:
     """Whether the answer to a question was asked for as such an object."""
-    return bool(question.constraint and question.constraint.choice and "structured" in question.effective)
+    return bool(item.constraint and item.constraint.choice and "structured" in item.effective)
 
 
-def unwrap(question: Question, text: str | None) -> str | None:
+def unwrap(item: AskedItem, text: str | None) -> str | None:
     """The choice out of the object that `json_schema` asked for; other text as it is."""
-    if not text or not wrapped(question):
+    if not text or not wrapped(item):
         return text
     try:
         answer = orjson.loads(text)["answer"]
@@ -133,10 +133,10 @@ def settle(
     )
 
 
-def p_success(tokens: Iterable[Mapping[str, float]]) -> float | None:
+def p_success(tokens: Iterable[Mapping[str, float]], outcomes: Outcomes) -> float | None:
     """p(success) out of a verdict's log-probabilities: `tokens` gives, a position, the candidates and their logs.
 
-    The first position that holds more than blanks and marks decides. A candidate speaks for every verdict word that it is
+    `outcomes` are the words of a verdict. The first position that holds more than blanks and marks decides. A candidate speaks for every verdict word that it is
     the beginning of, so that `S`, `Suc` and `Success` are added up (a grammar may split a word anywhere). None where no
     candidate begins a verdict. 0.5 means undecided; probabilities of other words are left out of the ratio.
     """
@@ -144,8 +144,8 @@ def p_success(tokens: Iterable[Mapping[str, float]]) -> float | None:
         best = max(candidates, key=lambda token: candidates[token], default="")
         if not re.sub(r"\W", "", best):
             continue
-        success = sum(math.exp(log) for token, log in candidates.items() if _begins(token, POSITIVE))
-        failure = sum(math.exp(log) for token, log in candidates.items() if _begins(token, NEGATIVE))
+        success = sum(math.exp(log) for token, log in candidates.items() if _begins(token, outcomes.success))
+        failure = sum(math.exp(log) for token, log in candidates.items() if _begins(token, outcomes.failure))
         return success / (success + failure) if success + failure > 0 else None
     return None
 

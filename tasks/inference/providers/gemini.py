@@ -9,8 +9,7 @@ import orjson
 
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
-from tasks.inference.exam import Question
-from tasks.inference.formats import verdict_words
+from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message, Png
 from tasks.inference.providers.common import Garbage, fragment, p_success, settle
 
@@ -37,21 +36,21 @@ class Gemini:
     def headers(self, key: str | None) -> dict[str, str]:
         return {"x-goog-api-key": key} if key else {}  # never in the URL, which ends up in logs
 
-    def body(self, spec: JudgeSpec, question: Question, message: Message) -> bytes:
+    def body(self, spec: JudgeSpec, item: AskedItem, message: Message) -> bytes:
         parts = [
             {"inline_data": {"mime_type": "image/png", "data": fragment(part.data)}}
             if isinstance(part, Png)
             else {"text": part.text}
             for part in message.parts
         ]
-        parameters = dict(question.effective)
+        parameters = dict(item.effective)
         extra = parameters.pop("extra", {})
         config: dict[str, Any] = {}
         if effort := parameters.pop("reasoning_effort", None):
             config["thinkingConfig"] = {"thinkingLevel": effort}
         if parameters.pop("logprobs", None):
             config |= {"responseLogprobs": True, "logprobs": TOP_LOGPROBS}
-        if parameters.pop("structured", None) and (constraint := question.constraint):
+        if parameters.pop("structured", None) and (constraint := item.constraint):
             if constraint.choice:
                 config |= {
                     "responseMimeType": "text/x.enum",
@@ -65,7 +64,7 @@ class Gemini:
             request["systemInstruction"] = {"parts": [{"text": spec.system}]}
         return orjson.dumps(request)
 
-    def read(self, spec: JudgeSpec, question: Question, payload: Any) -> Reply:
+    def read(self, spec: JudgeSpec, item: AskedItem, payload: Any) -> Reply:
         if not isinstance(payload, dict) or not ("candidates" in payload or "promptFeedback" in payload):
             raise Garbage("a reply without candidates")
         usage = payload.get("usageMetadata") or {}
@@ -95,7 +94,6 @@ class Gemini:
             {entry["token"]: float(entry["logProbability"]) for entry in position.get("candidates", [])}
             for position in logs
         ]
-        rated = question.effective.get("logprobs") and verdict_words(question.answer_format)
         return settle(
             spec,
             text,
@@ -103,6 +101,6 @@ class Gemini:
             finish,
             cut=finish == "MAX_TOKENS",
             refusal=text if finish in _REFUSALS else None,
-            p_success=p_success(positions) if rated else None,
+            p_success=p_success(positions, item.outcomes) if item.outcomes else None,
             **rest,
         )

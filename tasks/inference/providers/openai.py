@@ -8,10 +8,10 @@ import orjson
 
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
-from tasks.inference.exam import Question
-from tasks.inference.formats import Constraint, verdict_words
+from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message, Png
 from tasks.inference.providers.common import Garbage, data_url, json_schema, p_success, settle, unwrap, wrapped
+from tasks.questions import Constraint, Outcomes
 
 TOP_LOGPROBS = 20  # the most that OpenAI and vLLM allow
 
@@ -26,7 +26,7 @@ class OpenAI:
     def headers(self, key: str | None) -> dict[str, str]:
         return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def body(self, spec: JudgeSpec, question: Question, message: Message) -> bytes:
+    def body(self, spec: JudgeSpec, item: AskedItem, message: Message) -> bytes:
         content = [
             {"type": "image_url", "image_url": {"url": data_url(part.data)}}
             if isinstance(part, Png)
@@ -36,10 +36,10 @@ class OpenAI:
         messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
         if spec.system:
             messages.insert(0, {"role": "system", "content": spec.system})
-        parameters = dict(question.effective)
+        parameters = dict(item.effective)
         extra = parameters.pop("extra", {})
-        if parameters.pop("structured", None) and question.constraint:
-            parameters |= self.structured(question.constraint)
+        if parameters.pop("structured", None) and item.constraint:
+            parameters |= self.structured(item.constraint)
         if parameters.get("logprobs"):
             parameters["top_logprobs"] = TOP_LOGPROBS
         return orjson.dumps({"model": spec.model, "messages": messages, **parameters, **extra})
@@ -49,10 +49,10 @@ class OpenAI:
         schema = {"name": "answer", "schema": json_schema(constraint)}
         return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
-    def unwrap(self, question: Question, text: str | None) -> str | None:
-        return unwrap(question, text)
+    def unwrap(self, item: AskedItem, text: str | None) -> str | None:
+        return unwrap(item, text)
 
-    def read(self, spec: JudgeSpec, question: Question, payload: Any) -> Reply:
+    def read(self, spec: JudgeSpec, item: AskedItem, payload: Any) -> Reply:
         try:
             choice = payload["choices"][0]
             message = choice["message"]
@@ -71,7 +71,7 @@ class OpenAI:
         fingerprint = payload.get("system_fingerprint")
         return settle(
             spec,
-            self.unwrap(question, content),
+            self.unwrap(item, content),
             message.get("reasoning") or message.get("reasoning_content"),
             finish,
             cut=finish == "length",
@@ -79,17 +79,17 @@ class OpenAI:
             input_tokens=usage.get("prompt_tokens"),
             output_tokens=usage.get("completion_tokens"),
             server=" ".join(str(part) for part in (payload.get("model"), fingerprint) if part),
-            p_success=p_success(_candidates(choice)) if self.rates(question) else None,
-            seeded=self.seeded(question, fingerprint),
+            p_success=p_success(_candidates(choice), outcomes) if (outcomes := self.rated(item)) else None,
+            seeded=self.seeded(item, fingerprint),
         )
 
-    def rates(self, question: Question) -> bool:
-        """Whether the first token of this answer is that of a verdict, and not an object's brace."""
-        return _rated(question) and not wrapped(question)
+    def rated(self, item: AskedItem) -> Outcomes | None:
+        """The words of the verdict that the answer's first token begins; None where that is an object's brace."""
+        return None if wrapped(item) else item.outcomes
 
-    def seeded(self, question: Question, fingerprint: str | None) -> bool | None:
+    def seeded(self, item: AskedItem, fingerprint: str | None) -> bool | None:
         """A server that honors a seed names its fingerprint; one that does not may have ignored the seed in silence."""
-        return fingerprint is not None if "seed" in question.effective else None
+        return fingerprint is not None if "seed" in item.effective else None
 
 
 class VLLM(OpenAI):
@@ -106,18 +106,14 @@ class VLLM(OpenAI):
             return {"structured_outputs": {"choice": list(constraint.choice)}}
         return {"structured_outputs": {"json": constraint.schema}}
 
-    def unwrap(self, question: Question, text: str | None) -> str | None:
+    def unwrap(self, item: AskedItem, text: str | None) -> str | None:
         return text
 
-    def rates(self, question: Question) -> bool:
-        return _rated(question)
+    def rated(self, item: AskedItem) -> Outcomes | None:
+        return item.outcomes
 
-    def seeded(self, question: Question, fingerprint: str | None) -> bool | None:
-        return True if "seed" in question.effective else None
-
-
-def _rated(question: Question) -> bool:
-    return bool(question.effective.get("logprobs")) and verdict_words(question.answer_format)
+    def seeded(self, item: AskedItem, fingerprint: str | None) -> bool | None:
+        return True if "seed" in item.effective else None
 
 
 def _candidates(choice: Any) -> list[dict[str, float]]:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
 from tasks.worlds.base import MaskBox, Pixels
+from tasks.worlds.minigrid.atlas import FILE, shipped
 from tasks.worlds.minigrid.simulator import (
     AGENT_COLUMN,
     AGENT_ROW,
@@ -33,7 +33,6 @@ from tasks.worlds.minigrid.simulator import (
 TILE = 32
 FRAME = VIEW * TILE
 ICON = 14  # side of the carried thing's picture, inside a white border of one pixel
-_FILE = Path(__file__).with_name("tiles.npz")
 _RED = np.array([255, 76, 76], dtype=np.uint16)  # Minigrid's agent red under its highlight
 
 COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
@@ -63,11 +62,11 @@ class Atlas:
     """Pictures of tiles by cell code. `seen[code]` is (32, 32, 3) uint8."""
 
     def __init__(self) -> None:
-        shipped = np.load(_FILE)
-        self.tiles: np.ndarray = shipped["tiles"]  # row 0 is the cell out of sight
-        self.triangle: np.ndarray = shipped["triangle"]
-        self.row = {UNSEEN: 0} | {int(code): row for row, code in enumerate(shipped["codes"], 1)}
-        self.icons = {int(code): icon for code, icon in zip(shipped["codes"], shipped["icons"], strict=True)}
+        codes, tiles, icons, triangle = shipped()
+        self.tiles: np.ndarray = tiles  # row 0 is the cell out of sight
+        self.triangle: np.ndarray = triangle
+        self.row = {UNSEEN: 0} | {int(code): row for row, code in enumerate(codes, 1)}
+        self.icons = {int(code): icon for code, icon in zip(codes, icons, strict=True)}
         self.lookup = np.full(16 << 6, -1, dtype=np.int32)
         for code, row in self.row.items():
             self.lookup[code] = row
@@ -143,7 +142,7 @@ def main() -> None:
     """Take the pictures from Minigrid's renderer and write `tiles.npz`."""
     tiles = [render_tile(EMPTY, highlight=False)] + [render_tile(code, highlight=True) for code in KNOWN]
     np.savez_compressed(
-        _FILE,
+        FILE,
         codes=np.array(KNOWN, dtype=np.uint16),
         tiles=np.stack(tiles),
         icons=np.stack([icon_of(code) for code in KNOWN]),

@@ -5,11 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from tasks.inference.judges import embedded_judges, make
-from tasks.inference.judges.scene_reader import CANNOT, objective_of, shown_objective
-from tasks.inference.judges.scene_reader.things import HEIGHT, WIDTH, blobs, sign_of
-from tasks.inference.judges.scene_reader.views import STEP, TURN, expected, next_view
-from tasks.inference.message import Message, Png, Text
+from tasks.judges import Message, Png, Text, embedded_judges, make
+from tasks.judges.scene_reader import CANNOT, objective_of, shown_objective
+from tasks.judges.scene_reader.things import HEIGHT, WIDTH, blobs, sign_of
+from tasks.judges.scene_reader.views import STEP, TURN, expected, next_view
 from tasks.rendering.png import encode
 from tasks.rendering.storyboard import panel, storyboard
 

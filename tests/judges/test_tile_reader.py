@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.exams.prompts import load as prompt_set
-from tasks.inference.judges.tile_reader import CANNOT, TileReader, rules
-from tasks.inference.judges.tile_reader.page import frames_of
-from tasks.inference.judges.tile_reader.tiles import EMPTY, UNSEEN, Thing, View, read
 from tasks.inference.message import Message, Pictures, Png, Text, build
+from tasks.judges._page import frames_of
+from tasks.judges.tile_reader import CANNOT, TileReader, rules
+from tasks.judges.tile_reader.tiles import EMPTY, UNSEEN, Thing, View, read
 from tasks.rendering.png import encode
 from tasks.rendering.storyboard import captioned, panel, sheet, storyboard
 from tasks.rendering.styles import VISUALS
@@ -304,8 +304,7 @@ def test_it_shares_nothing_with_the_generator(frames):
     prompt = PROMPTS.prompt("C", evidence="", mission="use the key to open the door and then get to the goal")
     program = """
 import sys
-from tasks.inference.judges import make
-from tasks.inference.message import Message, Png, Text
+from tasks.judges import Message, Png, Text, make
 prompt, page = sys.argv[1], sys.stdin.buffer.read()
 print(make("tile-reader").answer(Message((Png(page, ""), Text(prompt)))))
 print(*sorted(sys.modules))
@@ -313,6 +312,8 @@ print(*sorted(sys.modules))
     done = subprocess.run([sys.executable, "-c", program, prompt], input=page, capture_output=True, check=True)
     answer, modules = done.stdout.decode().splitlines()
     assert answer == "Yes"
-    packages = "worlds", "rendering", "exams", "variants", "gates", "rollouts", "trajectories"
+    packages = "rendering", "pictures", "exams", "variants", "gates", "rollouts", "trajectories"
     forbidden = (*(f"tasks.{name}" for name in packages), "minigrid", "gymnasium")
     assert not [name for name in modules.split() if name.startswith(forbidden)]
+    world = {name for name in modules.split() if name.startswith("tasks.worlds")}
+    assert world <= {"tasks.worlds", "tasks.worlds.base", "tasks.worlds.minigrid", "tasks.worlds.minigrid.atlas"}

@@ -79,14 +79,15 @@ def frames_of(png: bytes, width: int = FRAME, height: int = FRAME) -> list[Frame
 
 def _count(ink: np.ndarray, axis: int) -> np.ndarray:
     """How many pixels of each line are inked; NumPy adds up bytes faster than truth values."""
-    return ink.view(np.uint8).sum(axis=axis, dtype=np.uint16)
+    counts: np.ndarray = ink.view(np.uint8).sum(axis=axis, dtype=np.uint16)
+    return counts
 
 
 def _runs(ink_count: np.ndarray, length: int, across: int) -> list[int]:
     """Where runs of exactly `length` lines begin that are inked for the most part of `across` pixels."""
     inked = np.concatenate([[False], ink_count > 0.85 * across, [False]])
     begin, end = np.flatnonzero(inked[1:] & ~inked[:-1]), np.flatnonzero(inked[:-1] & ~inked[1:])
-    return begin[end - begin == length].tolist()
+    return [int(start) for start in begin[end - begin == length]]
 
 
 def text_of(ink: np.ndarray) -> str:

@@ -1,4 +1,5 @@
-"""The label of an answer to Task E: `{"answer": "<label>"}` (paper 1, Appendices C.1 and F.4).
+"""One label as JSON, `{"answer": "<label>"}`: a thing that was handled, or what became of it (Task E; paper 1, Appendices C.1
+and F.4).
 
 strict      the whole answer is the object
 robust      also an object in a code fence or in surrounding text, trailing commas, or a bare label of the vocabulary
@@ -11,14 +12,18 @@ from __future__ import annotations
 import itertools
 import re
 
-from tasks.parsing.answer import MARKUP, NO_TAGS, Parse, final_text, join, unreadable
-from tasks.parsing.objects import Broken, load, only_object
+import polars as pl
 
-OBJECTS = ("key", "ball", "box")
+from tasks.questions._answer import MARKUP, NO_TAGS, Parse, final_text, join, unreadable
+from tasks.questions._base import Question, grade_equal
+from tasks.questions._contract import Constraint, record
+from tasks.questions._objects import Broken, load, only_object
+
+KINDS = ("key", "ball", "box")
 COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
 STATUSES = ("holding", "dropped", "reacquired_and_holding")
-VOCABULARY = frozenset([f"{kind}_{color}" for kind, color in itertools.product(OBJECTS, COLORS)]) | frozenset(STATUSES)
-_SWAPPED = {f"{color}_{kind}": f"{kind}_{color}" for kind, color in itertools.product(OBJECTS, COLORS)}
+VOCABULARY = (*(f"{kind}_{color}" for kind, color in itertools.product(KINDS, COLORS)), *STATUSES)
+_SWAPPED = {f"{color}_{kind}": f"{kind}_{color}" for kind, color in itertools.product(KINDS, COLORS)}
 
 
 def normalize(label: str) -> tuple[str, str | None]:
@@ -55,3 +60,14 @@ def parse(text: str | None, answer_format: str, policy: str, think_tags: tuple[s
     label, note = normalize(found.value["answer"])
     recovery = join(final.recovery, found.recovery, note)
     return Parse("recovered" if recovery else "strict", label, found.span[:200], recovery)
+
+
+QUESTION = Question(
+    name="label",
+    formats={"label": Constraint(schema=record(answer={"type": "string", "enum": list(VOCABULARY)}))},
+    exam_tasks={"E": "label"},
+    parse=parse,
+    grade=grade_equal,
+    wrong=pl.lit("wrong_label"),
+    defaults=lambda task, gold: {"condition": "identity"},
+)

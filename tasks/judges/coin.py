@@ -9,11 +9,13 @@ import hashlib
 import json
 import random
 
-from tasks.inference.judges.question import EMPTY_SCENE, kind_of, labels
-from tasks.inference.message import Message, Text
+from tasks.judges._message import Message, Text
+from tasks.judges._prompt import EMPTY_SCENE, kind_of, labels
 
 
 class Coin:
+    draws = True
+
     def __init__(self, seed: int = 0):
         self.seed = seed
 
@@ -31,3 +33,6 @@ class Coin:
         if kind in ("identity", "status"):
             return json.dumps({"answer": draw.choice(labels(prompt, kind))})
         return draw.choice(("Success", "Fail") if kind == "success_fail" else ("Yes", "No"))
+
+
+JUDGE = Coin

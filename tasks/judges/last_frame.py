@@ -17,8 +17,8 @@ import json
 import numpy as np
 from PIL import Image
 
-from tasks.inference.judges.question import EMPTY_SCENE, kind_of, labels
-from tasks.inference.message import Message
+from tasks.judges._message import Message
+from tasks.judges._prompt import EMPTY_SCENE, kind_of, labels
 
 FOOT = range(12, 27)  # pixels
 SEARCHED = 48  # rows from the lower edge
@@ -67,3 +67,6 @@ class LastFrame:
         row, column = found
         around = pixels[max(row - 24, 0) : row + 4, max(column - 16, 0) : column + 16]
         return float(_strong(around, 1).mean()) >= LEAST_GREEN
+
+
+JUDGE = LastFrame

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from tasks.worlds.minigrid.atlas import shipped
 
 TILE, SIDE = 32, 7
 ROW, COLUMN = 6, 3  # of the agent
@@ -25,7 +26,6 @@ TRIANGLE_WEIGHT = 0.25  # against all tiles together
 NOISE = 4.0  # mean squared difference of a tile below which its colors count as unchanged (levels squared)
 LEGIBLE = 0.9  # least share of the variance that the tiles must explain
 TRIANGLE = np.array([255.0, 76.0, 76.0])
-_FILE = Path(__file__).parents[3] / "worlds" / "minigrid" / "tiles.npz"
 
 _KINDS = {1: "empty", 2: "wall", 3: "floor", 4: "door", 5: "key", 6: "ball", 7: "box", 8: "goal", 9: "lava"}
 _COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
@@ -79,8 +79,7 @@ class _Pictures:
     """The shipped pictures, brought into the forms in which frames are compared with them."""
 
     def __init__(self) -> None:
-        with np.load(_FILE) as shipped:
-            codes, tiles, icons, cover = (shipped[name] for name in ("codes", "tiles", "icons", "triangle"))
+        codes, tiles, icons, cover = shipped()
         self.things = [UNSEEN] + [_thing(int(code)) for code in codes]
         plain = np.zeros((len(tiles), SIDE * TILE, SIDE * TILE, 3), dtype=np.uint8)
         plain[:, :TILE, :TILE] = tiles
@@ -242,4 +241,5 @@ def _closest(seen: np.ndarray, known: np.ndarray) -> np.ndarray:
     """(n, p, 3) and (k, p, 3) -> for each of the n the nearest of the k."""
     a, b = seen.reshape(len(seen), -1), known.reshape(len(known), -1)
     products = (a[:, None] @ b.T)[:, 0]  # a product a frame, as in `Fit`
-    return ((b**2).sum(axis=1) - 2 * products).argmin(axis=1)
+    nearest: np.ndarray = ((b**2).sum(axis=1) - 2 * products).argmin(axis=1)
+    return nearest

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.errors import BadInput
 from tasks.inference.config import embedded
-from tasks.inference.judges import VERSIONS, make
-from tasks.inference.judges.question import kind_of
-from tasks.inference.message import Message, Png, Text
+from tasks.judges import JUDGES, Message, Png, Text, embedded_judges, make
+from tasks.judges._prompt import kind_of
 
-from .release import PROMPTS, png
+from ..inference.release import PROMPTS, png
 
 
 def message(prompt: str, *pictures: np.ndarray) -> Message:
@@ -105,5 +105,31 @@ def test_the_contract_is_read_from_the_prompt(prompt, kind):
 
 def test_an_embedded_judge_that_would_answer_otherwise_has_another_key(monkeypatch):
     before, other = embedded("coin").identity(), embedded("last-frame").identity()
-    monkeypatch.setitem(VERSIONS, "coin", 2)
+    monkeypatch.setattr(JUDGES["coin"], "version", 2, raising=False)
     assert embedded("coin").identity() != before and embedded("last-frame").identity() == other
+
+
+class Parrot:
+    """What an installed package would offer."""
+
+    version = 3
+
+    def answer(self, message):
+        return message.text
+
+
+def test_a_judge_from_outside_is_embedded_like_the_others(monkeypatch):
+    monkeypatch.setitem(JUDGES._registered, "parrot", Parrot)
+    assert embedded("parrot").identity()["version"] == 3
+    assert make("parrot").answer(message("Polly")) == "Polly"
+
+
+def test_a_judge_that_there_is_not_is_named_with_the_nearest():
+    with pytest.raises(BadInput, match=r"unknown embedded judge 'tile-readr' \(did you mean 'tile-reader'\?\)"):
+        make("tile-readr")
+
+
+@pytest.mark.parametrize("world", ["minigrid", "miniworld", "another"])
+def test_the_judges_of_a_world_are_judges(world):
+    assert set(embedded_judges(world)) <= set(JUDGES)
+    assert ("tile-reader" in embedded_judges(world)) is (world == "minigrid")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import ndimage
 
-from tasks.inference.judges.scene_reader.things import HEIGHT, WIDTH, Blob, blobs
+from tasks.judges.scene_reader.things import HEIGHT, WIDTH, Blob, blobs
 
 FOCAL = HEIGHT / 2 / math.tan(math.radians(30))  # pixels
 PITCH = math.radians(-20)

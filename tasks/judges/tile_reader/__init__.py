@@ -15,13 +15,13 @@ import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
-from tasks.inference.judges.question import kind_of
-from tasks.inference.judges.tile_reader import rules
-from tasks.inference.judges.tile_reader.page import frames_of
-from tasks.inference.judges.tile_reader.tiles import View, read
+from tasks.judges._page import frames_of
+from tasks.judges._prompt import kind_of
+from tasks.judges.tile_reader import rules
+from tasks.judges.tile_reader.tiles import View, read
 
 if TYPE_CHECKING:
-    from tasks.inference.message import Message
+    from tasks.judges._message import Message
 
 CANNOT = "The frames cannot be read."
 REMEMBERED = 2048  # pictures whose reading is kept: an exam asks several questions about one
@@ -76,6 +76,9 @@ class TileReader:
             if len(self._read) > REMEMBERED:
                 self._read.popitem(last=False)
         return known
+
+
+JUDGE = TileReader
 
 
 def _mission(prompt: str) -> str:

@@ -1,4 +1,5 @@
-"""Success or failure out of an answer to Task C or D (paper 1, Appendix F.4).
+"""Success or failure of what is shown: by its goal (Task C, yes or no), or by what a reference did (Task D, success or
+fail; parsing policies of paper 1, Appendix F.4).
 
 strict      the whole answer is the verdict
 robust      a labeled verdict line, or a bare verdict that leads or ends the answer; negation understood; a conflict,
@@ -11,8 +12,12 @@ published   the last verdict word anywhere (the public release; for reproduction
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from tasks.parsing.answer import (
+import polars as pl
+
+from tasks.errors import BadInput
+from tasks.questions._answer import (
     BOUNDARY,
     CLOSING,
     MARKUP,
@@ -25,9 +30,15 @@ from tasks.parsing.answer import (
     squeezed,
     unreadable,
 )
-from tasks.parsing.objects import Broken, only_object
+from tasks.questions._base import Outcomes, Question, grade_equal
+from tasks.questions._contract import Constraint
+from tasks.questions._objects import Broken, only_object
 
-SPELLING = {"yes_no": ("no", "yes"), "success_fail": ("fail", "success")}
+SPELLING = {"yes_no": ("no", "yes"), "success_fail": ("fail", "success")}  # of the value: failure, success
+POSITIVE = ("yes", "success")
+FORMATS = {"yes_no": Constraint(choice=("Yes", "No")), "success_fail": Constraint(choice=("Success", "Fail"))}
+EXAM_TASKS = {"C": "yes_no", "D": "success_fail"}
+CANONICAL = {"temporal": "orig", "visual": "clean", "framing": "neu"}  # the presentation phi_0 of paper 1, Appendix A.1
 
 _GOOD = r"(?:success(?:ful(?:ly)?)?|succeed(?:s|ed)?|yes|pass(?:ed|es)?|true|completed|satisfied|achieved|accomplished)"
 _BAD = r"(?:fail(?:s|ed|ure)?|no|unsuccessful(?:ly)?|incomplete|unsatisfied|false)"
@@ -139,3 +150,44 @@ def parse(text: str | None, answer_format: str, policy: str, think_tags: tuple[s
     bare = read.recovery != "labeled" and final.text.strip(MARKUP + ".!") == (read.span or "").strip(MARKUP + ".!")
     note = "markup removed" if bare else read.recovery
     return Parse("recovered", spelling[read.value == "True"], read.span, join(final.recovery, note))
+
+
+# --- gold of a foreign exam -----------------------------------------------------------------------------------------------
+
+_GOLD = {
+    **{"yes": ("C", True), "no": ("C", False)},
+    **dict.fromkeys(("success", "1"), ("D", True)),
+    **dict.fromkeys(("fail", "failure", "0"), ("D", False)),
+}
+
+
+def gold(task: str, stated: str) -> str:
+    """A gold verdict, in the spelling of the task's own answers. BadInput where it is no verdict."""
+    if stated.lower() not in _GOLD:
+        raise BadInput(f"gold {stated!r} is no verdict (success, fail, yes, no)")
+    return SPELLING[EXAM_TASKS[task]][_GOLD[stated.lower()][1]]
+
+
+def _defaults(task: str, spelled: str) -> Mapping[str, str]:
+    return CANONICAL | {"variant": "full" if spelled in POSITIVE else "cf"}
+
+
+def _task_of_gold(stated: str) -> str | None:
+    return _GOLD[stated.lower()][0] if stated.lower() in _GOLD else None
+
+
+_SUCCESS = pl.col("value").is_in(POSITIVE)
+
+QUESTION = Question(
+    name="verdict",
+    formats=FORMATS,
+    exam_tasks=EXAM_TASKS,
+    parse=parse,
+    grade=grade_equal,
+    wrong=pl.when(_SUCCESS).then(pl.lit("false_success")).otherwise(pl.lit("false_fail")),
+    columns={"yes": _SUCCESS},
+    outcomes=Outcomes(frozenset({"yes", "success"}), frozenset({"no", "fail", "failure"})),
+    gold=gold,
+    defaults=_defaults,
+    task_of_gold=_task_of_gold,
+)

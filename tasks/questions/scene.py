@@ -1,4 +1,4 @@
-"""The scene of an answer to Task B: an object with agent, front_cell, objects (paper 1, Appendices C.1, F.3, F.4).
+"""What is to be seen, as a JSON object with agent, front_cell, objects (Task B; paper 1, Appendices C.1, F.3, F.4).
 
     strict      the whole answer is the object
     robust      also an object in a code fence or in surrounding text, trailing commas, field names that mean the same
@@ -11,11 +11,91 @@ costs its own component and no other.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import polars as pl
+
 from storage import canonical_json
-from tasks.parsing.answer import NO_TAGS, Parse, final_text, join, unreadable
-from tasks.parsing.objects import Broken, only_object
+from tasks.questions._answer import NO_TAGS, Parse, final_text, join, unreadable
+from tasks.questions._base import Question
+from tasks.questions._contract import Constraint, record
+from tasks.questions._objects import Broken, only_object
+from tasks.questions.label import COLORS, KINDS
+
+# --- the contract: an agent's view of SIDE x SIDE cells, positions (column, row) from the upper left ----------------------
+
+SIDE = 7
+TYPES = ("empty", "wall", "door", *KINDS, "goal", "lava")
+HEADINGS = ("up", "right", "down", "left")
+STATES = (0, 1, 2)  # of a door: open, closed, locked
+
+_POSITION = {
+    "type": "array",
+    "items": {"type": "integer", "minimum": 0, "maximum": SIDE - 1},
+    "minItems": 2,
+    "maxItems": 2,
+}
+
+
+def _described(**more: Any) -> dict[str, Any]:
+    return record(type={"enum": list(TYPES)}, color={"enum": [*COLORS, None]}, **more)
+
+
+_STATE = {"enum": [*STATES, None]}
+SCHEMA = record(
+    agent=record(pos=_POSITION, dir={"enum": list(HEADINGS)}, carrying={"anyOf": [{"type": "null"}, _described()]}),
+    front_cell=_described(state=_STATE),
+    objects={"type": "array", "items": _described(state=_STATE, pos=_POSITION), "maxItems": SIDE * SIDE},
+)
+
+# --- the score (paper 1, Table 15) ----------------------------------------------------------------------------------------
+
+SCENE_WEIGHTS = {"position": 0.1, "carrying": 0.2, "front_cell": 0.3, "objects": 0.4}  # of the components
+SCENE_THRESHOLD = 0.90  # the score from which a scene counts as right
+
+
+def score_scene(gold: dict[str, Any], stated: dict[str, Any]) -> dict[str, float]:
+    """Component scores in [0, 1]: position and heading, carried object and front cell are right or wrong; objects are a
+    Jaccard index over (type, color, state, position)."""
+
+    def things(scene: dict[str, Any]) -> set[str]:
+        return {
+            json.dumps([thing.get(name) for name in ("type", "color", "state", "pos")])
+            for thing in scene.get("objects") or []
+        }
+
+    def front(scene: dict[str, Any]) -> tuple[Any, ...]:
+        cell = scene.get("front_cell") or {}
+        return tuple(cell.get(name) for name in ("type", "color", "state"))
+
+    one, other = gold.get("agent") or {}, stated.get("agent") or {}
+    union = things(gold) | things(stated)
+    return {
+        "position": float(one.get("pos") == other.get("pos") and one.get("dir") == other.get("dir")),
+        "carrying": float(one.get("carrying") == other.get("carrying")),
+        "front_cell": float(front(gold) == front(stated)),
+        "objects": len(things(gold) & things(stated)) / len(union) if union else 1.0,
+    }
+
+
+def total(components: dict[str, float]) -> float:
+    """The scene's score: its components by their weights."""
+    return sum(SCENE_WEIGHTS[name] * part for name, part in components.items())
+
+
+def grade(rows: pl.DataFrame) -> pl.DataFrame:
+    """See Question.grade. A loop: JSON is compared, not columns."""
+    components = [
+        score_scene(json.loads(gold), json.loads(value)) for gold, value in rows.select("gold", "value").iter_rows()
+    ]
+    return rows.with_columns(
+        score=pl.Series([total(parts) for parts in components], dtype=pl.Float64),
+        components=pl.Series([json.dumps(parts) for parts in components], dtype=pl.String),
+    ).with_columns(correct=pl.col("score") >= SCENE_THRESHOLD - 1e-9)
+
+
+# --- the parser -----------------------------------------------------------------------------------------------------------
 
 DIRECTIONS = {
     **{"right": "right", "east": "right", "0": "right", "e": "right", ">": "right"},
@@ -94,7 +174,7 @@ def _thing(value: Any) -> dict[str, Any] | None:
         if " ".join(words) in _NOTHING:
             return None
         if len(words) == 2:
-            noun, color = sorted(words, key=lambda word: word not in ("key", "ball", "box"))
+            noun, color = sorted(words, key=lambda word: word not in KINDS)
             return {"type": noun, "color": color}
         return {"type": " ".join(words), "color": None}
     if isinstance(value, dict):
@@ -158,3 +238,13 @@ def parse(text: str | None, answer_format: str, policy: str, think_tags: tuple[s
         return unreadable("not_the_whole_answer")
     value = canonical_json(canonical(renamed))
     return Parse("recovered" if recovery else "strict", value, found.span[:200], recovery)
+
+
+QUESTION = Question(
+    name="scene",
+    formats={"scene": Constraint(schema=SCHEMA)},
+    exam_tasks={"B": "scene"},
+    parse=parse,
+    grade=grade,
+    wrong=pl.lit("scene_below_threshold"),
+)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import ndimage
 
-from tasks.inference.judges.question import kind_of
-from tasks.inference.judges.scene_reader.things import HEIGHT, WIDTH, blobs, masks, sign_of
-from tasks.inference.judges.scene_reader.views import RISE, next_view, rises
-from tasks.inference.judges.tile_reader.page import Frame, frames_of
+from tasks.judges._page import Frame, frames_of
+from tasks.judges._prompt import kind_of
+from tasks.judges.scene_reader.things import HEIGHT, WIDTH, Blob, blobs, masks, sign_of
+from tasks.judges.scene_reader.views import RISE, next_view, rises
 
 if TYPE_CHECKING:
-    from tasks.inference.message import Message
+    from tasks.judges._message import Message
 
 CANNOT = "The frames cannot be read."
 BESIDE = 0.35  # widths of a thing at hand between it and one that stands next to it, at most
@@ -31,6 +31,8 @@ Objective = Callable[[Frames], bool]
 
 
 class SceneReader:
+    version = 2
+
     def answer(self, message: Message) -> str:
         shown = [frame for png in message.images for frame in frames_of(png, WIDTH, HEIGHT)]
         return (self._answer(message.text, shown) if shown else None) or CANNOT
@@ -49,6 +51,9 @@ class SceneReader:
         if kind == "yes_no" and mission and (objective := objective_of(mission[1])):
             return "Yes" if objective(frames) else "No"
         return None
+
+
+JUDGE = SceneReader
 
 
 def _in_order(shown: list[Frame], part: int) -> Frames:
@@ -115,7 +120,7 @@ def beside(color: str, other: str, frames: Frames) -> bool:
     )
 
 
-def _box(blob) -> tuple[slice, slice]:  # type: ignore[no-untyped-def]
+def _box(blob: Blob) -> tuple[slice, slice]:
     return slice(blob.top, blob.bottom + 1), slice(blob.left, blob.right + 1)
 
 

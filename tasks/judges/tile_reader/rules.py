@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from tasks.inference.judges.tile_reader.tiles import COLUMN, EMPTY, ROW, SIDE, UNSEEN, Thing, View
+from tasks.judges.tile_reader.tiles import COLUMN, EMPTY, ROW, SIDE, UNSEEN, Thing, View
 
 Cells = dict[tuple[int, int], Thing]  # (row, column) -> thing; only what is known
 MOVABLE = ("key", "ball", "box")
@@ -117,7 +118,7 @@ def scene(view: View) -> str:
     )
 
 
-def _typed(entry: dict) -> dict:
+def _typed(entry: dict[str, Any]) -> dict[str, Any]:
     return {"type": entry.pop("kind"), **entry}
 
 

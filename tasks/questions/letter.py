@@ -1,4 +1,4 @@
-"""The letter of an answer to Task A (paper 1, Appendix F.4).
+"""One of the letters A to D: which candidate comes next (Task A; parsing policies of paper 1, Appendix F.4).
 
 strict      the whole answer is the letter
 robust      a labeled answer, or a bare letter that leads or ends the answer; conflicts give none
@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 
-from tasks.parsing.answer import (
+import polars as pl
+
+from tasks.questions._answer import (
     BOUNDARY,
     CLOSING,
     MARKUP,
@@ -23,7 +25,11 @@ from tasks.parsing.answer import (
     squeezed,
     unreadable,
 )
-from tasks.parsing.objects import Broken, only_object
+from tasks.questions._base import Question, grade_equal
+from tasks.questions._contract import Constraint
+from tasks.questions._objects import Broken, only_object
+
+LETTERS = ("A", "B", "C", "D")
 
 _KIND = r"(?:(?:option|candidate|choice|answer|state|image|picture|observation|panel|letter)\s+)?"
 _LETTER = rf"{OPENING}(?:\\(?:boxed|text\w*)\{{)*{OPENING}(?i:{_KIND}){OPENING}(?P<letter>[A-D])(?![A-Za-z0-9'’])"
@@ -99,3 +105,21 @@ def parse(text: str | None, answer_format: str, policy: str, think_tags: tuple[s
         return read
     bare = final.text.strip(MARKUP + ".!()[]") == read.value
     return Parse("recovered", read.value, read.span, join(final.recovery, "markup removed" if bare else read.recovery))
+
+
+def _wrong() -> pl.Expr:
+    """What the chosen candidate is made to show (column `options`, by letter), where the exam says."""
+    place = pl.col("value").replace_strict({letter: place for place, letter in enumerate(LETTERS)}, default=0)
+    option = pl.col("options").cast(pl.List(pl.String)).list.get(place, null_on_oob=True)
+    return pl.concat_str(pl.lit("chose "), option.fill_null("another candidate"))
+
+
+QUESTION = Question(
+    name="letter",
+    formats={"letter": Constraint(choice=LETTERS)},
+    exam_tasks={"A": "letter"},
+    parse=parse,
+    grade=grade_equal,
+    wrong=_wrong(),
+    defaults=lambda task, gold: {"condition": "true"},
+)

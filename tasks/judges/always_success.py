@@ -1,0 +1,14 @@
+"""The judge that says Success to every verdict, unseen."""
+
+from __future__ import annotations
+
+from tasks.judges._constant import answer_always
+from tasks.judges._message import Message
+
+
+class AlwaysSuccess:
+    def answer(self, message: Message) -> str:
+        return answer_always(message, "Yes", "Success")
+
+
+JUDGE = AlwaysSuccess
