@@ -44,7 +44,7 @@ def judge_specs(names: Iterable[str], configuration: Configuration) -> dict[str,
 
 def configs(request: Request, configuration: Configuration) -> Configs:
     """What each shard of each stage reads. BadInput where the request names something that there is not."""
-    from tasks.exams import profiles
+    from tasks.exams.gridworld import profiles
 
     specs = judge_specs(request.judges, configuration)
     made: dict[str, dict[str, Config]] = {

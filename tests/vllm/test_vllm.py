@@ -44,7 +44,7 @@ FLAGS = ["--enforce-eager", "--max-num-seqs", "32", "--kv-cache-memory-bytes", "
 # A random model would otherwise write blanks until its budget is gone.
 FLAGS += ["--structured-outputs-config", '{"backend": "xgrammar", "disable_any_whitespace": true}']
 ITEMS_A_TASK = 8
-PROMPTS = ROOT / "tasks" / "exams" / "prompts" / "minigrid-v1.toml"
+PROMPTS = ROOT / "tasks" / "exams" / "gridworld" / "prompts" / "minigrid-v1.toml"
 
 
 @pytest.fixture(scope="module")
