@@ -25,12 +25,12 @@ from PIL import Image, ImageDraw, ImageFont
 
 from storage import Store
 from tasks.exams import ANSWERS, EXAMS, RELEASE
-from tasks.exams.keyframes import keyframes
-from tasks.exams.profiles import load
+from tasks.exams.gridworld.keyframes import keyframes
+from tasks.exams.gridworld.profiles import load
 from tasks.gates import GATES
+from tasks.pictures.storyboard import CAPTION, COLUMNS, GAP, TITLE
+from tasks.pictures.styles import VISUALS
 from tasks.rendering import RENDERING
-from tasks.rendering.storyboard import CAPTION, COLUMNS, GAP, TITLE
-from tasks.rendering.styles import VISUALS
 from tasks.rollouts import ROLLOUTS
 from tasks.stage import Ref, Runner
 from tasks.trajectories import groups
@@ -152,12 +152,12 @@ def plain(folder: str, profile: str, refs: dict[str, dict[str, Ref]]) -> tuple[i
             group.group_id: group for group in groups(store.get("variants", refs["variants"][name].key), world, used)
         }
         for group in made.values():
-            for variant, trace in group.traces.items():
+            for variant, episode in group.episodes.items():
                 timed("step", lambda seed=group.seed, e=env: e.reset(seed=seed))
-                if trace.intervention:
+                if episode.intervention:
                     from tasks.worlds.minigrid.simulator import thing_of
 
-                    for x, y, code in trace.intervention.parameters["cells"]:
+                    for x, y, code in episode.intervention.parameters["cells"]:
                         env.grid.set(x, y, thing_of(code))
                 shown = [timed("render", env.get_pov_render, 32)]
                 for action in group.actions:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bench.generation import ours
 from storage import Store
-from tasks.exams.profiles import load
+from tasks.exams.gridworld.profiles import load
 from tasks.trajectories import groups
 from tasks.worlds import environment
 from tasks.worlds.miniworld.process import child
@@ -65,7 +65,7 @@ def bare(folder: str, profile: str, variants: dict) -> tuple[int, float, float]:
         for group in groups(store.get("variants", variants[name].key), world):
             for variant in ("full", "cf"):  # NoCue's frames are Full's
                 steps = runs.setdefault(shard.env_id.partition("?")[0], [])
-                steps.append((group.seed, group.actions[: len(group.traces[variant].states) - 1]))
+                steps.append((group.seed, group.actions[: len(group.episodes[variant].states) - 1]))
     start = time.perf_counter()
     result = subprocess.run(
         [sys.executable, "-c", BARE], input=json.dumps(runs), text=True, capture_output=True, check=True

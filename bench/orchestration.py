@@ -28,7 +28,7 @@ print("end", time.perf_counter() - began)
 
 OURS = """
 import time; began = time.perf_counter()
-from flows.server import server
+from flows.operations.server import server
 with server() as running:
     import prefect
     from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings

@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from storage import Artifact
-from tasks.worlds.base import Environment, Event, Intervention, MaskBox, Trace
+from tasks.worlds.base import Environment, Episode, Event, Intervention, MaskBox
 
 VARIANTS = ("full", "nocue", "cf")
 
 
 @dataclass
 class Group:
-    """A trajectory group: one seed of one environment, its variants and NoCue's mask. Full comes first in `traces`."""
+    """A trajectory group: one seed of one environment, its variants and NoCue's mask. Full comes first in `episodes`."""
 
     group_id: str
     world: Environment
     seed: int
     mission: str
     actions: list[str]
-    traces: dict[str, Trace] = field(default_factory=dict)
+    episodes: dict[str, Episode] = field(default_factory=dict)
     mask: list[MaskBox] = field(default_factory=list)
 
     @functools.cached_property
@@ -40,19 +40,21 @@ class Group:
         return self.group_id.removeprefix(f"{self.world.name}_")
 
 
-def trajectory_row(group_id: str, variant: str, trace: Trace, world: Environment, mask: Sequence[MaskBox] = ()) -> dict:
+def trajectory_row(
+    group_id: str, variant: str, episode: Episode, world: Environment, mask: Sequence[MaskBox] = ()
+) -> dict:
     """A row of `trajectories`."""
     return {
         "group_id": group_id,
         "variant": variant,
-        "actions": trace.actions,
-        "success": trace.success,
-        "terminated": trace.terminated,
-        "truncated": trace.truncated,
-        "reward": trace.reward,
-        "states": [json.dumps(world.encode(state), separators=(",", ":")) for state in trace.states],
-        "events": [{"step": event.step, "name": event.name} for event in trace.events],
-        "intervention": json.dumps(trace.intervention.to_json()) if trace.intervention else None,
+        "actions": episode.actions,
+        "success": episode.success,
+        "terminated": episode.terminated,
+        "truncated": episode.truncated,
+        "reward": episode.reward,
+        "states": [json.dumps(world.encode(state), separators=(",", ":")) for state in episode.states],
+        "events": [{"step": event.step, "name": event.name} for event in episode.events],
+        "intervention": json.dumps(episode.intervention.to_json()) if episode.intervention else None,
         "mask": [vars(box) for box in mask] if variant == "nocue" else None,
     }
 
@@ -76,16 +78,16 @@ def groups(artifact: Artifact, world: Environment, only: set[str] | None = None)
                 for state in row["states"]:
                     if state not in decoded:
                         decoded[state] = world.decode(json.loads(state))
-                current.traces[row["variant"]] = _trace(row, current, [decoded[state] for state in row["states"]])
+                current.episodes[row["variant"]] = _episode(row, current, [decoded[state] for state in row["states"]])
                 if row["mask"]:
                     current.mask = [MaskBox(**box) for box in row["mask"]]
     if current is not None:
         yield current
 
 
-def _trace(row: dict[str, Any], group: Group, states: list[Any]) -> Trace:
+def _episode(row: dict[str, Any], group: Group, states: list[Any]) -> Episode:
     intervention = json.loads(row["intervention"]) if row["intervention"] else None
-    return Trace(
+    return Episode(
         mission=group.mission,
         actions=row["actions"],
         states=states,

@@ -28,7 +28,7 @@ class Generated:
 def generate(folder: Path | str, profile: str = "smoke", world: str = "minigrid", processes: int = 0) -> Generated:
     """The chain from rollouts to answers, without a flow."""
     from tasks.exams import ANSWERS, EXAMS, RELEASE
-    from tasks.exams.profiles import load
+    from tasks.exams.gridworld.profiles import load
     from tasks.gates import GATES
     from tasks.rendering import RENDERING
     from tasks.rollouts import ROLLOUTS

@@ -63,7 +63,7 @@ def _run(
     with PlainProgress() as progress:
         if not prefect:
             return chain_of_stages(**arguments, reporter=progress)
-        from flows.server import server
+        from flows.operations.server import server
 
         with server() as running:
             running.wait()

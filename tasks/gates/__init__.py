@@ -1,8 +1,8 @@
-"""Stage `gates`: which groups may enter an exam (paper 1, Table 8, and three gates beyond it).
+"""Stage `gates`: which groups may enter an exam (paper 1, Table 8, and a gate beyond it).
 
-Each gate is a function of a `Case`; it questions a fresh simulator or the rendered pixels rather than what the
-generator said of itself. D3, leak-free and decidable speak of exam items and live in `tasks.gates.items`; the stage
-`exams` applies them to each group before it writes the group's items.
+Each gate is a function of a `GroupEvidence`; it questions a fresh simulator or the rendered pixels rather than what the
+generator said of itself. Gates on exam items (D3, leak-free, decidable) are applied while an exam is built
+(`tasks.exams.item_gates`).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Callable
 
 from storage.store import ArtifactWriter
 from tasks.gates.alignment import d1_action_identity, d2_length, same_length
-from tasks.gates.case import Case, Findings
-from tasks.gates.evidence import d5_no_interaction_masking, n1_mask
+from tasks.gates.group_evidence import Findings, GroupEvidence
+from tasks.gates.mask import d5_no_interaction_masking, n1_mask
 from tasks.gates.outcome import cf1_intervention, d4_outcome
 from tasks.gates.physics import d6_physics, e1_causal_chain, e2_state_encoding
 from tasks.stage import Config, Inputs, Stage
 from tasks.trajectories import groups
 from tasks.worlds import environment
 
-GATES_BY_NAME: dict[str, Callable[[Case], Findings]] = {
+GATES_BY_NAME: dict[str, Callable[[GroupEvidence], Findings]] = {
     "D1": d1_action_identity,
     "D2": d2_length,
     "same_length": same_length,
@@ -33,17 +33,17 @@ GATES_BY_NAME: dict[str, Callable[[Case], Findings]] = {
 }
 
 
-def examine(case: Case) -> list[dict[str, object]]:
+def examine(evidence: GroupEvidence) -> list[dict[str, object]]:
     """Rows of `gate_results` for one group. A gate that cannot even be asked (a frame is missing) has failed."""
     rows: list[dict[str, object]] = []
     for name, gate in GATES_BY_NAME.items():
         try:
-            findings = gate(case)
+            findings = gate(evidence)
         except Exception as error:
             findings = {"full": f"the gate cannot be asked: {type(error).__name__}: {error}"}
         rows += [
             {
-                "group_id": case.group.group_id,
+                "group_id": evidence.group.group_id,
                 "variant": variant,
                 "gate": name,
                 "passed": wrong is None,
@@ -67,8 +67,10 @@ def gate(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     place = {image_id: row for row, image_id in enumerate(images["image_id"].to_pylist())}
     refused: dict[str, str] = {}
     for group in groups(inputs["variants"], world):
-        case = Case(group, image_ids.get(group.group_id, {}), lambda image_id: images["png"][place[image_id]].as_py())
-        rows = examine(case)
+        evidence = GroupEvidence(
+            group, image_ids.get(group.group_id, {}), lambda image_id: images["png"][place[image_id]].as_py()
+        )
+        rows = examine(evidence)
         writer.add("gate_results", rows)
         failed = [f"{row['gate']} ({row['variant']}): {row['detail']}" for row in rows if not row["passed"]]
         if failed:

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-from tasks.gates.case import Case, Findings
+from tasks.gates.group_evidence import Findings, GroupEvidence
 
 
-def d4_outcome(case: Case) -> Findings:
+def d4_outcome(evidence: GroupEvidence) -> Findings:
     """D4: in a fresh simulator Full succeeds, NoCue's actions too, CF fails; none is cut off by the step limit; and the
     table says the same."""
     found: Findings = {}
-    for variant, trace in case.group.traces.items():
-        seen = case.witness(variant).trace
+    for variant, episode in evidence.group.episodes.items():
+        seen = evidence.witness(variant).episode
         succeeds = variant != "cf"
-        if seen.truncated or trace.truncated:
+        if seen.truncated or episode.truncated:
             found[variant] = "it ends at the step limit"
         elif seen.success != succeeds:
             found[variant] = f"in a fresh simulator it {'succeeds' if seen.success else 'fails'}"
-        elif (trace.success, trace.terminated) != (seen.success, seen.terminated):
+        elif (episode.success, episode.terminated) != (seen.success, seen.terminated):
             found[variant] = "the table's outcome is not the simulator's"
-        elif abs(trace.reward - seen.reward) > 1e-9:
-            found[variant] = f"the table's reward {trace.reward} is not the simulator's {seen.reward}"
+        elif abs(episode.reward - seen.reward) > 1e-9:
+            found[variant] = f"the table's reward {episode.reward} is not the simulator's {seen.reward}"
         else:
             found[variant] = None
     return found
 
 
-def cf1_intervention(case: Case) -> Findings:
+def cf1_intervention(evidence: GroupEvidence) -> Findings:
     """CF1: an intervention is declared, changes the start, and is what makes the same actions fail: without it they
     succeed, with it they fail for the reason that the environment declares."""
-    if "cf" not in case.group.traces:
+    if "cf" not in evidence.group.episodes:
         return {}
-    declared = case.group.traces["cf"].intervention
+    declared = evidence.group.episodes["cf"].intervention
     if declared is None:
         return {"cf": "no intervention is declared"}
-    full, cf = case.witness("full"), case.witness("cf")
+    full, cf = evidence.witness("full"), evidence.witness("cf")
     if full.states()[0] == cf.states()[0]:
         return {"cf": f"{declared.name} changes nothing at the start"}
-    if not full.trace.success:
+    if not full.episode.success:
         return {"cf": "without the intervention the actions fail as well"}
-    return {"cf": case.group.world.why_failed(full.trace, cf.trace)}
+    return {"cf": evidence.group.world.why_failed(full.episode, cf.episode)}

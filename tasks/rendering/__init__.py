@@ -6,7 +6,7 @@ Stage `rendering`: the clean frame of every state of every variant of a group, N
 from __future__ import annotations
 
 from storage.store import ArtifactWriter
-from tasks.rendering.png import Picture
+from tasks.pictures.png import Picture
 from tasks.stage import Config, Inputs, Stage
 from tasks.trajectories import Group, groups
 from tasks.worlds import environment
@@ -39,9 +39,9 @@ def frames_of(group: Group) -> tuple[list[Picture], list[dict[str, object]]]:
             known[id(pixels)] = pixels, pictures.setdefault(picture.image_id, picture)
         return known[id(pixels)][1]
 
-    for variant, trace in group.traces.items():
+    for variant, episode in group.episodes.items():
         masked = group.mask_by_step if variant == "nocue" else {}
-        for step, pixels in enumerate(group.world.frames(group.seed, trace)):
+        for step, pixels in enumerate(group.world.frames(group.seed, episode)):
             shown = group.world.hide(pixels, masked[step]) if step in masked else pixels
             rows.append(
                 {

@@ -16,7 +16,7 @@ from tasks.errors import StageFailed
 from tasks.stage import Config, Inputs, Stage
 from tasks.trajectories import trajectory_row
 from tasks.worlds import environment
-from tasks.worlds.base import Environment, Rejected, Trace
+from tasks.worlds.base import Environment, Episode, Rejected
 
 TRIES = 4  # candidates tried for each group that is wanted, before the shard gives up
 
@@ -26,9 +26,9 @@ def derived_seed(run_seed: int, env_id: str, candidate: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{run_seed}/{env_id}/{candidate}".encode()).digest()[:4]) >> 1
 
 
-def start_identity(world: Environment, trace: Trace) -> str:
+def start_identity(world: Environment, episode: Episode) -> str:
     """Equal for two rollouts with the same layout, start and mission: they would be the same group twice."""
-    return digest(json.dumps([trace.mission, world.encode(trace.states[0])]))
+    return digest(json.dumps([episode.mission, world.encode(episode.states[0])]))
 
 
 def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
@@ -55,11 +55,11 @@ def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
             "seed": seed,
         }
         try:
-            trace = world.rollout(seed)
-            begins = min((event.step for event in trace.events), default=len(trace.actions))
+            episode = world.rollout(seed)
+            begins = min((event.step for event in episode.events), default=len(episode.actions))
             if begins < config.get("quiet_start", 0):
                 raise Rejected(f"something happens at step {begins} already")
-            start = start_identity(world, trace)
+            start = start_identity(world, episode)
             if start in starts:
                 raise Rejected("the layout and start of an earlier group")
         except Rejected as error:
@@ -67,9 +67,9 @@ def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
             continue
         starts.add(start)
         found += 1
-        row |= {"mission": trace.mission, "actions": trace.actions, "steps": len(trace.actions)}
+        row |= {"mission": episode.mission, "actions": episode.actions, "steps": len(episode.actions)}
         writer.add("groups", [row])
-        writer.add("trajectories", [trajectory_row(group_id, "full", trace, world)])
+        writer.add("trajectories", [trajectory_row(group_id, "full", episode, world)])
     if found < wanted:
         raise StageFailed(
             f"{world.env_id} gives {found} distinct clean rollouts in {wanted * TRIES + TRIES} candidates, "

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Polygon, Rectangle
 
 from storage import digest
-from tasks.rendering.png import encode, image_id
+from tasks.pictures.png import encode, image_id
 from tasks.traces.bank import BYSTANDER
 from tasks.traces.record import Record, Value
 

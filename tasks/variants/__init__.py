@@ -30,7 +30,7 @@ def vary(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     for group in _candidates(inputs, config, world):
         if len(made) == config["groups"]:
             break
-        full = group.traces["full"]
+        full = group.episodes["full"]
         try:
             mask = world.nocue(full)
             cf = world.counterfactual(group.seed, full)
@@ -39,7 +39,9 @@ def vary(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
             continue
         made.append(group.group_id)
         rows = [("full", full, ()), ("nocue", replace(full), mask), ("cf", cf, ())]
-        writer.add("trajectories", [trajectory_row(group.group_id, name, trace, world, m) for name, trace, m in rows])
+        writer.add(
+            "trajectories", [trajectory_row(group.group_id, name, episode, world, m) for name, episode, m in rows]
+        )
     if len(made) < config["groups"]:
         reasons = "; ".join(sorted(set(rejected.values()))[:3])
         raise StageFailed(

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
+from tasks.pictures.pixels import Pixels
 
 Json = dict[str, Any]
-Pixels = np.ndarray  # (height, width, 3) uint8, RGB
 
 
 class Rejected(Exception):
@@ -56,7 +55,7 @@ class Intervention:
 
 
 @dataclass
-class Trace:
+class Episode:
     """One execution: `len(actions) + 1` states and the simulator's own verdict.
 
     `states` are the world's own state records; `Environment.encode` makes JSON of them.
@@ -76,7 +75,7 @@ class Trace:
 class Witness(abc.ABC):
     """A trajectory executed again in a fresh simulator, by the simulator's own means, for the gates to question."""
 
-    trace: Trace
+    episode: Episode
 
     @abc.abstractmethod
     def states(self) -> list[Json]:
@@ -125,22 +124,22 @@ class Environment(abc.ABC):
         self.env_id = env_id or self.default_id
 
     @abc.abstractmethod
-    def rollout(self, seed: int) -> Trace:
+    def rollout(self, seed: int) -> Episode:
         """A successful Full trajectory from the planner. Raises Rejected."""
 
     @abc.abstractmethod
-    def nocue(self, full: Trace) -> list[MaskBox]:
+    def nocue(self, full: Episode) -> list[MaskBox]:
         """The boxes that NoCue masks. Raises Rejected where there is nothing to mask within the budget."""
 
     @abc.abstractmethod
-    def interventions(self, full: Trace) -> list[tuple[str, Callable[[], list[Any]]]]:
+    def interventions(self, full: Episode) -> list[tuple[str, Callable[[], list[Any]]]]:
         """Named ways to make the same actions fail, each giving what to change at t = 0. Those may raise Rejected."""
 
     @abc.abstractmethod
-    def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Trace:
+    def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Episode:
         """`actions` from a seeded reset, whatever comes of them. An episode that ends early is stepped no further."""
 
-    def counterfactual(self, seed: int, full: Trace) -> Trace:
+    def counterfactual(self, seed: int, full: Episode) -> Episode:
         """The same actions after an intervention at t = 0, failing for the declared reason: the first way that works,
         beginning with another one at every seed. Raises Rejected where none does."""
         ways = self.interventions(full)
@@ -157,7 +156,7 @@ class Environment(abc.ABC):
             reasons.append(f"{name}: {reason}")
         raise Rejected("no counterfactual fails as declared: " + "; ".join(reasons))
 
-    def why_failed(self, full: Trace, cf: Trace) -> str | None:
+    def why_failed(self, full: Episode, cf: Episode) -> str | None:
         """None where `cf` fails because of its declared intervention; else what is wrong (gate CF1)."""
         if cf.success:
             return "it succeeds"
@@ -169,12 +168,12 @@ class Environment(abc.ABC):
             return f"{self.final_event} happens all the same"
         return self.nearly(full, cf)
 
-    def nearly(self, full: Trace, cf: Trace) -> str | None:
+    def nearly(self, full: Episode, cf: Episode) -> str | None:
         """Why a failure is too close to a success to be told from it; None where it is clear."""
         return None
 
     @abc.abstractmethod
-    def allowed_divergence(self, full: Trace, cf: Trace) -> str | None:
+    def allowed_divergence(self, full: Episode, cf: Episode) -> str | None:
         """None where `cf` differs from `full` only as its intervention makes it; else what is wrong (gate D6)."""
 
     @abc.abstractmethod
@@ -190,7 +189,7 @@ class Environment(abc.ABC):
         """The inverse of `encode`."""
 
     @abc.abstractmethod
-    def frames(self, seed: int, trace: Trace) -> Iterator[Pixels]:
+    def frames(self, seed: int, episode: Episode) -> Iterator[Pixels]:
         """The frame of every state, unmasked."""
 
     @abc.abstractmethod
@@ -203,7 +202,7 @@ class Environment(abc.ABC):
 
     @abc.abstractmethod
     def witness(
-        self, seed: int, actions: Sequence[str], intervention: Intervention | None, full: Trace | None = None
+        self, seed: int, actions: Sequence[str], intervention: Intervention | None, full: Episode | None = None
     ) -> Witness:
         """The actions in a fresh simulator."""
 

@@ -4,7 +4,7 @@ import pytest
 
 from storage import Store
 from tasks.audit import action_need, audit_release
-from tasks.rendering.png import encode, image_id
+from tasks.pictures.png import encode, image_id
 from tasks.scoring.simulation import Judge, exam
 
 

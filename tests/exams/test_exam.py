@@ -12,17 +12,18 @@ from PIL import Image
 
 from storage import SCHEMAS, Store
 from tasks.errors import BadInput, StageFailed
-from tasks.exams import ANSWERS, EXAMS, HEADLINE
-from tasks.exams.keyframes import MOST_FRAMES, keyframes
-from tasks.exams.profiles import load
-from tasks.exams.prompts import load as prompt_set
-from tasks.gates.items import shown_digest
+from tasks.exams import ANSWERS, EXAMS
+from tasks.exams.gridworld.keyframes import MOST_FRAMES, keyframes
+from tasks.exams.gridworld.profiles import load
+from tasks.exams.gridworld.prompts import load as prompt_set
+from tasks.exams.item_gates import shown_digest
 from tasks.stage import Ref, produce
 from tasks.trajectories import groups
 from tasks.worlds import environment
 from tasks.worlds.minigrid.tiles import draw
 from tests.conftest import SEED, generate
 
+HEADLINE = pl.col("companion_of").is_null()  # items that count; companions stand beside them
 BASE_COUNTS = {"A": 103, "B": 144, "C": 486, "D": 144, "E": 325}
 
 
@@ -175,8 +176,8 @@ def test_task_a_gold_is_the_letter_at_which_the_simulators_next_frame_stands(smo
         ):
             (image_ids, prompt), group = items[uid], made[group_id]
             page = np.asarray(Image.open(io.BytesIO(pages[image_ids[0]])))
-            trace = world.execute(group.seed, [*group.actions[: steps[0]], asked_action(prompt)])
-            before, after = (draw(state.view) for state in trace.states[-2:])
+            episode = world.execute(group.seed, [*group.actions[: steps[0]], asked_action(prompt)])
+            before, after = (draw(state.view) for state in episode.states[-2:])
             cut = {letter: page[y : y + 224, x : x + 224] for letter, (x, y) in corners.items()}
             assert [letter for letter, pixels in cut.items() if np.array_equal(pixels, after)] == [gold]
             assert options["ABCD".index(gold)].startswith("gold:")
@@ -238,8 +239,8 @@ def test_keyframes_hold_the_events_and_keep_to_the_limit(smoke):
             assert steps == sorted(set(steps)) and len(steps) <= MOST_FRAMES
             assert steps[0] == 0 and steps[-1] == len(group.actions)
             assert set(steps) & set(group.mask_by_step)
-            if len({e.step for e in group.traces["full"].events}) + 3 <= MOST_FRAMES:
-                assert {event.step for event in group.traces["full"].events} <= set(steps)
+            if len({e.step for e in group.episodes["full"].events}) + 3 <= MOST_FRAMES:
+                assert {event.step for event in group.episodes["full"].events} <= set(steps)
             assert len(keyframes(group, last=3)) == 4
 
 

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from tasks.errors import StageFailed
-from tasks.exams.keyframes import MOST_FRAMES
-from tasks.exams.profiles import load
+from tasks.exams.gridworld.keyframes import MOST_FRAMES
+from tasks.exams.gridworld.profiles import load
 from tasks.gates import GATES_BY_NAME
 from tasks.inference.message import Pictures, build
 from tasks.judges import make

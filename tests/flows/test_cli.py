@@ -19,7 +19,7 @@ from unittest import mock
 
 import pytest
 
-from flows.cli import run_command
+from flows.commands.cli import run_command
 from flows.find import artifact_of, computed
 from storage import Store
 
@@ -45,7 +45,7 @@ def worldaudit(*arguments: str, cwd: Path | None = None, prefect: bool = False, 
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT", "WORLDAUDIT"))}
     clean |= environ if prefect else {"WORLDAUDIT_NO_PREFECT": "1", **environ}
     if prefect or cwd:
-        command = [sys.executable, "-m", "flows.cli", *arguments]
+        command = [sys.executable, "-m", "flows.commands.cli", *arguments]
         clean["PYTHONPATH"] = str(Path(__file__).parents[2])
         done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=clean, timeout=600)
         return Done(done.returncode, done.stdout, done.stderr)
@@ -80,7 +80,7 @@ def store(finished: Path, tmp_path: Path) -> Path:
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from flows.cli import run_command; run_command(['--help']);"
+        "import sys; from flows.commands.cli import run_command; run_command(['--help']);"
         "heavy = {'polars', 'pyarrow', 'prefect', 'pydantic', 'numpy', 'minigrid'} & set(sys.modules);"
         "sys.exit(str(heavy) if heavy else 0)"
     )
@@ -219,7 +219,7 @@ def test_score_and_parse_ask_nobody(store: Path, tmp_path: Path) -> None:
     exam = Store(store).read_run("latest")["exam"][:12]
     store_options = ["--processes", "0", "--store", str(store), "--json"]
     done = subprocess.run(
-        [sys.executable, "-m", "flows.cli", "score", exam, "--refresh", "parsing", "--no-prefect", *store_options],
+        [sys.executable, "-m", "flows.commands.cli", "score", exam, "--refresh", "parsing", "--no-prefect", *store_options],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[2]}"},
@@ -400,8 +400,8 @@ def test_placement_without_a_server_is_bad_input(store: Path, tmp_path: Path) ->
 
 
 def test_a_refresh_asks_its_judges_again_and_nobody_else(store: Path, tmp_path: Path) -> None:
-    from flows.launch import execute
-    from flows.rerun import asked_again
+    from flows.operations.launch import execute
+    from flows.operations.rerun import asked_again
     from flows.run import Request
 
     config = {"run": {"processes": 0}, "judges": {"counts": {"api": "python", "entry_point": f"{__name__}:Counts"}}}

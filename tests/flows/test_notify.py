@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows.notify import send, told_of_failure
+from flows.operations.notify import send, told_of_failure
 from tasks.config import Notify
 
 RUN = SimpleNamespace(name="refresh-1", id="0123", parameters={"judges": ["a"]})

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from flows.cli import run_command
+from flows.commands.cli import run_command
 from storage import Store
 from tests.scoring.helpers import INDEX, VERDICT, read_csv
 

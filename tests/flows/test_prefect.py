@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tasks.prefect_task import in_flow
+from flows.prefect_task import in_flow
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("prefect")]
 
 SCRIPT = """
 import json, sys, time
-from flows.server import server
+from flows.operations.server import server
 from tests.flows import toy
 
 def main():
@@ -96,7 +96,7 @@ def test_dask_computes_the_same_keys(tmp_path: Path) -> None:
 
 def test_outside_a_flow_nothing_imports_prefect() -> None:
     code = (
-        "import sys; from tasks.prefect_task import in_flow; assert not in_flow(); assert 'prefect' not in sys.modules"
+        "import sys; from flows.prefect_task import in_flow; assert not in_flow(); assert 'prefect' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
     assert not in_flow()

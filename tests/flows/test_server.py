@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.server import _claim, configured_server
+from flows.operations.server import _claim, configured_server
 
 
 def test_the_environment_goes_first(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_two_commands_at_once_get_a_database_each(tmp_path: Path) -> None:
 
 SCRIPT = """
 import os, sys, time
-from flows.server import server
+from flows.operations.server import server
 with server() as running:
     running.wait()
     print(running.process.pid, flush=True)

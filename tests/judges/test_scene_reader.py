@@ -9,8 +9,8 @@ from tasks.judges import Message, Png, Text, embedded_judges, make
 from tasks.judges.scene_reader import CANNOT, objective_of, shown_objective
 from tasks.judges.scene_reader.things import HEIGHT, WIDTH, blobs, sign_of
 from tasks.judges.scene_reader.views import STEP, TURN, expected, next_view
-from tasks.rendering.png import encode
-from tasks.rendering.storyboard import panel, storyboard
+from tasks.pictures.png import encode
+from tasks.pictures.storyboard import panel, storyboard
 
 RED, YELLOW, GREEN = (220, 0, 0), (230, 225, 0), (0, 210, 0)
 

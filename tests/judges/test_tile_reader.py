@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.exams.prompts import load as prompt_set
+from tasks.exams.gridworld.prompts import load as prompt_set
 from tasks.inference.message import Message, Pictures, Png, Text, build
 from tasks.judges._page import frames_of
 from tasks.judges.tile_reader import CANNOT, TileReader, rules
 from tasks.judges.tile_reader.tiles import EMPTY, UNSEEN, Thing, View, read
-from tasks.rendering.png import encode
-from tasks.rendering.storyboard import captioned, panel, sheet, storyboard
-from tasks.rendering.styles import VISUALS
+from tasks.pictures.png import encode
+from tasks.pictures.storyboard import captioned, panel, sheet, storyboard
+from tasks.pictures.styles import VISUALS
 from tasks.worlds import environment
 from tasks.worlds.minigrid.simulator import EMPTY as EMPTY_CODE
 from tasks.worlds.minigrid.simulator import UNSEEN as UNSEEN_CODE
@@ -53,8 +53,8 @@ def frames() -> list[list[tuple[np.ndarray, View]]]:
     for name in ENVIRONMENTS:
         world = environment("minigrid", name)
         for seed in (3, 4):
-            trace = world.rollout(seed)
-            shown = zip(world.frames(seed, trace), trace.states, strict=True)
+            episode = world.rollout(seed)
+            shown = zip(world.frames(seed, episode), episode.states, strict=True)
             episodes.append([(pixels, view_of(state)) for pixels, state in shown])
     return episodes
 
@@ -266,9 +266,9 @@ def test_what_became_of_the_first_carried():
 def test_what_the_simulator_does_is_never_a_misfit(name):
     """Every action in every state of an episode. Memory takes a pickup for a toggle, which the agent cannot know."""
     world = environment("minigrid", name)
-    trace = world.rollout(5)
-    for step, branches in world.branches(5, trace.actions, range(len(trace.actions))).items():
-        now = view_of(trace.states[step])
+    episode = world.rollout(5)
+    for step, branches in world.branches(5, episode.actions, range(len(episode.actions))).items():
+        now = view_of(episode.states[step])
         for action, branch in branches.items():
             if (name, action) != ("memory", "pickup"):
                 assert rules.misfit(now, action, view_of(branch.state))[0] == 0

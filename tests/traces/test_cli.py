@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from flows.cli import run_command
+from flows.commands.cli import run_command
 from tasks.traces import bank
 from tasks.traces.families import FAMILIES
 from tasks.traces.record import render

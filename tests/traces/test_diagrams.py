@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.rendering.png import decode
+from tasks.pictures.png import decode
 from tasks.traces import bank
 from tasks.traces.diagrams import HEIGHT, WIDTH, Panel, draw
 from tasks.traces.families import FAMILIES

@@ -44,7 +44,7 @@ FLAGS = ["--enforce-eager", "--max-num-seqs", "32", "--kv-cache-memory-bytes", "
 # A random model would otherwise write blanks until its budget is gone.
 FLAGS += ["--structured-outputs-config", '{"backend": "xgrammar", "disable_any_whitespace": true}']
 ITEMS_A_TASK = 8
-PROMPTS = ROOT / "tasks" / "exams" / "prompts" / "minigrid-v1.toml"
+PROMPTS = ROOT / "tasks" / "exams" / "gridworld" / "prompts" / "minigrid-v1.toml"
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def tiny(**table) -> JudgeSpec:
 def exam(tmp_path_factory) -> tuple[str, Ref, Ref]:
     """(store, release, answers) of 40 items of the base exam, eight a task, C's composite and split ones among them."""
     location = str(tmp_path_factory.mktemp("exam"))
-    command = [sys.executable, "-m", "flows.cli", "generate", "minigrid", "--store", location, "--json"]
+    command = [sys.executable, "-m", "flows.commands.cli", "generate", "minigrid", "--store", location, "--json"]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     store = Store(location)
     base = store.get("release", json.loads(done.stdout)["exam"])

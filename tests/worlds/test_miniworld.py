@@ -80,15 +80,15 @@ def test_a_group_is_what_a_fresh_simulator_does_and_draws(made, name):
     assert len(full.states) == len(cf.states) == len(full.actions) + 1
     assert world.chain_in_order(full.events) is None
     assert world.why_failed(full, cf) is None and world.allowed_divergence(full, cf) is None
-    for trace in (full, cf):
-        witness = MiniWorldWitness(world, seed, full.actions, trace.intervention, sampled=1)
-        assert [world.encode(state) for state in trace.states] == witness.states()
-        frames = list(world.frames(seed, trace))
+    for episode in (full, cf):
+        witness = MiniWorldWitness(world, seed, full.actions, episode.intervention, sampled=1)
+        assert [world.encode(state) for state in episode.states] == witness.states()
+        frames = list(world.frames(seed, episode))
         for step, frame in enumerate(frames):
             assert frame.shape == (192, 256, 3)
             assert witness.misread(step, frame, []) is None
-            assert witness.invalid_state(world.encode(trace.states[step])) is None
-            assert world.decode(json.loads(json.dumps(world.encode(trace.states[step])))) == trace.states[step]
+            assert witness.invalid_state(world.encode(episode.states[step])) is None
+            assert world.decode(json.loads(json.dumps(world.encode(episode.states[step])))) == episode.states[step]
         assert witness.misread(len(frames) - 1, np.roll(frames[-1], 1, axis=1), []) is not None
     assert 0 < len(mask) <= world.nocue_budget
     witness = world.witness(seed, full.actions, None)
@@ -121,7 +121,7 @@ def test_success_and_failure_can_be_told_by_the_last_frame(made, name):
         assert goal.gone or gap(cf.states[-1], cf.states[-1].find("box", "red"), cf.states[-1].goal) >= APART
     else:
         assert goal.gone or cf.states[-1].distance(goal) - goal.radius - AGENT_RADIUS >= APART
-    ends = [list(world.frames(0, trace))[-1] for trace in (full, cf)]
+    ends = [list(world.frames(0, episode))[-1] for episode in (full, cf)]
     assert _differ(*ends)
 
 

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from tasks.worlds.base import Branch, Environment, Event, Intervention, Json, MaskBox, Pixels, Rejected, Trace
+from tasks.worlds.base import Branch, Environment, Episode, Event, Intervention, Json, MaskBox, Pixels, Rejected
 from tasks.worlds.minigrid import tiles
 from tasks.worlds.minigrid.planner import Planner
 from tasks.worlds.minigrid.rules import contradicts
@@ -22,8 +22,8 @@ from tasks.worlds.minigrid.simulator import (
     AGENT_ROW,
     EMPTY,
     UNSEEN,
+    GridState,
     Simulator,
-    State,
     View,
     color,
     decode_state,
@@ -60,21 +60,21 @@ class MiniGridEnvironment(Environment):
         """Drive `planner` to success."""
 
     @abc.abstractmethod
-    def targets(self, states: Sequence[State]) -> list[Cell]:
+    def targets(self, states: Sequence[GridState]) -> list[Cell]:
         """The map cells of the NoCue target."""
 
     @abc.abstractmethod
-    def interventions(self, full: Trace) -> list[tuple[str, Callable[[], Edits]]]:
+    def interventions(self, full: Episode) -> list[tuple[str, Callable[[], Edits]]]:
         """Named ways to make the same actions fail, each giving the cells to change at t = 0."""
 
-    def extra_events(self, states: Sequence[State]) -> list[Event]:
+    def extra_events(self, states: Sequence[GridState]) -> list[Event]:
         """Events of this environment beyond pickups, drops, doors, goal and lava."""
         return []
 
     def after_edit(self, simulator: Simulator) -> None:
         """Bring the simulator's own bookkeeping in line after an intervention (what it calls the right answer)."""
 
-    def cue_used(self, states: Sequence[State], target: Cell) -> int:
+    def cue_used(self, states: Sequence[GridState], target: Cell) -> int:
         """The first step at which the agent faces or stands on `target`; masks of that target end before it."""
         for step, state in enumerate(states):
             if target in (state.front, state.position):
@@ -83,7 +83,7 @@ class MiniGridEnvironment(Environment):
 
     # --- rollouts ---------------------------------------------------------------------------------------------------
 
-    def rollout(self, seed: int) -> Trace:
+    def rollout(self, seed: int) -> Episode:
         simulator = self.simulator
         try:
             simulator.reset(seed)
@@ -91,18 +91,20 @@ class MiniGridEnvironment(Environment):
             raise Rejected(f"the layout cannot be placed: {error}") from error
         planner = Planner(simulator)
         self.plan(planner)
-        trace = self._trace(planner.actions, planner.states)
-        if not trace.success:
+        episode = self._episode(planner.actions, planner.states)
+        if not episode.success:
             raise Rejected("the plan ends without success")
-        if trace.truncated:
+        if episode.truncated:
             raise Rejected("the plan runs into the step limit")
-        if missing := self.chain_in_order(trace.events):
+        if missing := self.chain_in_order(episode.events):
             raise Rejected(f"causal chain: {missing}")
-        return trace
+        return episode
 
-    def _trace(self, actions: list[str], states: list[State], intervention: Intervention | None = None) -> Trace:
+    def _episode(
+        self, actions: list[str], states: list[GridState], intervention: Intervention | None = None
+    ) -> Episode:
         simulator = self.simulator
-        return Trace(
+        return Episode(
             mission=simulator.mission,
             actions=list(actions),
             states=list(states),
@@ -114,7 +116,7 @@ class MiniGridEnvironment(Environment):
             events=self.events(states),
         )
 
-    def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Trace:
+    def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Episode:
         """`actions` from a seeded reset, whatever comes of them. An episode that ends early is stepped no further."""
         simulator = self.simulator
         simulator.reset(seed)
@@ -125,11 +127,11 @@ class MiniGridEnvironment(Environment):
             if simulator.terminated or simulator.truncated:
                 break
             states.append(simulator.step(action))
-        return self._trace(list(actions), states, intervention)
+        return self._episode(list(actions), states, intervention)
 
     # --- variants ---------------------------------------------------------------------------------------------------
 
-    def nocue(self, full: Trace) -> list[MaskBox]:
+    def nocue(self, full: Episode) -> list[MaskBox]:
         """The target's visible tiles in the earliest frames, at most `nocue_budget` of them, each target only before it
         is first faced, and no frame in which the agent faces any of the targets."""
         targets = self.targets(full.states)
@@ -152,7 +154,7 @@ class MiniGridEnvironment(Environment):
             raise Rejected(f"{self.nocue_target} is never in sight before it is used")
         return boxes
 
-    def allowed_divergence(self, full: Trace, cf: Trace) -> str | None:
+    def allowed_divergence(self, full: Episode, cf: Episode) -> str | None:
         """Before the first step at which the changed cells are touched the agent must do exactly as in Full; all of
         the causal chain but its last event must still happen."""
         assert cf.intervention is not None
@@ -172,23 +174,23 @@ class MiniGridEnvironment(Environment):
 
     # --- states, frames, branches ----------------------------------------------------------------------------------
 
-    def events(self, states: Sequence[State]) -> list[Event]:
+    def events(self, states: Sequence[GridState]) -> list[Event]:
         found = common_events(states) + self.extra_events(states)
         return sorted(found, key=lambda event: event.step)
 
-    def encode(self, state: State) -> Json:
+    def encode(self, state: GridState) -> Json:
         return encode_state(state)
 
-    def decode(self, state: Json) -> State:
+    def decode(self, state: Json) -> GridState:
         return decode_state(state)
 
-    def frames(self, seed: int, trace: Trace) -> Iterator[Pixels]:
-        return (tiles.draw(state.view) for state in trace.states)
+    def frames(self, seed: int, episode: Episode) -> Iterator[Pixels]:
+        return (tiles.draw(state.view) for state in episode.states)
 
     def hide(self, frame: Pixels, boxes: Sequence[MaskBox]) -> Pixels:
         return tiles.hide(frame, boxes)
 
-    def scene(self, state: State) -> Json:
+    def scene(self, state: GridState) -> Json:
         return scene(state.view)
 
     def branches(self, seed: int, actions: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, Branch]]:
@@ -207,18 +209,18 @@ class MiniGridEnvironment(Environment):
             simulator.step(taken)
         return result
 
-    def contradicts(self, state: State, action: str, after: State) -> bool:
+    def contradicts(self, state: GridState, action: str, after: GridState) -> bool:
         return contradicts(state.view, action, after.view)
 
     def witness(
-        self, seed: int, actions: Sequence[str], intervention: Intervention | None, full: Trace | None = None
+        self, seed: int, actions: Sequence[str], intervention: Intervention | None, full: Episode | None = None
     ) -> Any:
         from tasks.worlds.minigrid.witness import MiniGridWitness
 
         return MiniGridWitness(self, seed, actions, intervention)
 
 
-def _draw(state: State) -> Pixels:
+def _draw(state: GridState) -> Pixels:
     return tiles.draw(state.view)
 
 
@@ -227,7 +229,7 @@ def apply(environment: MiniGridEnvironment, simulator: Simulator, intervention: 
     environment.after_edit(simulator)
 
 
-def common_events(states: Sequence[State]) -> list[Event]:
+def common_events(states: Sequence[GridState]) -> list[Event]:
     """Pickups, drops, doors opened and closed, the goal reached, lava entered. Names are `verb kind`, and again with
     the color: `pickup key`, `pickup yellow key`."""
     events: list[Event] = []
@@ -263,14 +265,14 @@ def common_events(states: Sequence[State]) -> list[Event]:
 # --- helpers for interventions --------------------------------------------------------------------------------------
 
 
-def walked(states: Sequence[State]) -> set[Cell]:
+def walked(states: Sequence[GridState]) -> set[Cell]:
     """Every cell that the agent stands on, faces, or starts on."""
     return {place for state in states for place in (state.position, state.front)}
 
 
-def relocate(full: Trace, source: Cell, among: Iterable[Cell] | None = None) -> Edits:
+def relocate(full: Episode, source: Cell, among: Iterable[Cell] | None = None) -> Edits:
     """Move the thing at `source` to the free cell farthest from the walked path. Raises Rejected where there is none."""
-    start: State = full.states[0]
+    start: GridState = full.states[0]
     busy = walked(full.states)
     height, width = start.cells.shape
     places = among if among is not None else ((x, y) for y in range(1, height - 1) for x in range(1, width - 1))
@@ -283,11 +285,11 @@ def relocate(full: Trace, source: Cell, among: Iterable[Cell] | None = None) -> 
     return [[*source, EMPTY], [x, y, start.at(source)]]
 
 
-def remove(full: Trace, source: Cell) -> Edits:
+def remove(full: Episode, source: Cell) -> Edits:
     return [[*source, EMPTY]]
 
 
-def room_of(state: State, inside: Cell) -> set[Cell]:
+def room_of(state: GridState, inside: Cell) -> set[Cell]:
     """The cells connected to `inside` without passing a door or a wall."""
     room, border = {inside}, [inside]
     while border:

@@ -13,7 +13,7 @@ import numpy as np
 from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX
 
 from tasks.worlds.base import Rejected
-from tasks.worlds.minigrid.simulator import DIRECTIONS, EMPTY, Simulator, State, cell, color, door_state, kind
+from tasks.worlds.minigrid.simulator import DIRECTIONS, EMPTY, GridState, Simulator, cell, color, door_state, kind
 
 Pose = tuple[int, int, int]  # x, y, direction
 MOST_ACTIONS = 200
@@ -25,10 +25,10 @@ class Planner:
     def __init__(self, simulator: Simulator):
         self.simulator = simulator
         self.actions: list[str] = []
-        self.states: list[State] = [simulator.state]
+        self.states: list[GridState] = [simulator.state]
 
     @property
-    def state(self) -> State:
+    def state(self) -> GridState:
         return self.states[-1]
 
     def find(self, wanted: str, of_color: str | None = None) -> tuple[int, int]:
@@ -81,7 +81,7 @@ class Planner:
             self.do(action)
 
 
-def places_of(state: State, wanted: str, of_color: str | None = None) -> list[tuple[int, int]]:
+def places_of(state: GridState, wanted: str, of_color: str | None = None) -> list[tuple[int, int]]:
     """Cells that hold such a thing, row by row."""
     found = state.cells >> 6 == OBJECT_TO_IDX[wanted]
     if of_color is not None:
@@ -95,7 +95,7 @@ def _ahead(pose: Pose) -> tuple[int, int]:
 
 
 def shortest(
-    state: State,
+    state: GridState,
     done: Callable[[Pose], bool],
     enter: set[tuple[int, int]],
     avoid: set[tuple[int, int]],

@@ -81,7 +81,7 @@ def thing_of(code: int) -> WorldObj | None:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class GridState:
     """`cells` is (height, width) uint16, never written to; `carrying` is a cell code, EMPTY for nothing."""
 
     x: int
@@ -122,7 +122,7 @@ class View:
 _SEEN_THROUGH = np.array([code >> 6 not in IDX_TO_OBJECT or not opaque(code) for code in range(16 << 6)])
 
 
-def crop(state: State) -> np.ndarray:
+def crop(state: GridState) -> np.ndarray:
     """The 7x7 cells before the agent, turned so that it looks up; walls beyond the map's edge."""
     padded = _padded(state.cells.tobytes(), state.cells.shape)
     x, y = state.x + VIEW, state.y + VIEW  # in the padded map
@@ -144,7 +144,7 @@ def _padded(cells: bytes, shape: tuple[int, int]) -> np.ndarray:
     return np.pad(np.frombuffer(cells, dtype=np.uint16).reshape(shape), VIEW, constant_values=WALL)
 
 
-def view_of(state: State) -> View:
+def view_of(state: GridState) -> View:
     """The agent's view: MiniGrid's occlusion (light spreads row by row, from the agent's outwards), except that the
     agent's own cell keeps what it stands on, which MiniGrid erases."""
     window = crop(state)
@@ -167,7 +167,7 @@ def view_of(state: State) -> View:
     return View(np.where(seen, window, UNSEEN).astype(np.uint16), state.carrying)
 
 
-def in_view(state: State, position: tuple[int, int]) -> tuple[int, int] | None:
+def in_view(state: GridState, position: tuple[int, int]) -> tuple[int, int] | None:
     """(row, column) of a map cell in the view, seen or not; None where it lies outside."""
     dx, dy = position[0] - state.x, position[1] - state.y
     fx, fy = DIRECTIONS[state.direction]
@@ -176,7 +176,7 @@ def in_view(state: State, position: tuple[int, int]) -> tuple[int, int] | None:
     return (row, column) if 0 <= row < VIEW and 0 <= column < VIEW else None
 
 
-def encode_state(state: State) -> dict[str, Any]:
+def encode_state(state: GridState) -> dict[str, Any]:
     """Plain JSON: position, direction, carried thing, and the map as rows of three-letter cells (type, color, state)."""
     return {
         "pos": [state.x, state.y],
@@ -186,9 +186,9 @@ def encode_state(state: State) -> dict[str, Any]:
     }
 
 
-def decode_state(state: dict[str, Any]) -> State:
+def decode_state(state: dict[str, Any]) -> GridState:
     x, y = state["pos"]
-    return State(x, y, state["dir"], _code(state["carrying"]), _cells(tuple(state["grid"])))
+    return GridState(x, y, state["dir"], _code(state["carrying"]), _cells(tuple(state["grid"])))
 
 
 def _token(code: int) -> str:
@@ -280,12 +280,12 @@ class Simulator:
         self._read_all()
 
     @property
-    def state(self) -> State:
+    def state(self) -> GridState:
         env = self.env
         x, y = env.agent_pos
-        return State(int(x), int(y), int(env.agent_dir), code_of(env.carrying), self._cells)
+        return GridState(int(x), int(y), int(env.agent_dir), code_of(env.carrying), self._cells)
 
-    def step(self, action: str) -> State:
+    def step(self, action: str) -> GridState:
         """One action; ends and rewards accumulate in `terminated`, `truncated`, `reward`."""
         env = self.env
         front = tuple(int(value) for value in env.front_pos)

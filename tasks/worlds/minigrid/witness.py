@@ -12,15 +12,16 @@ from minigrid.core.constants import IDX_TO_COLOR, IDX_TO_OBJECT, OBJECT_TO_IDX
 from minigrid.core.grid import Grid
 from minigrid.core.world_object import Door, Wall
 
-from tasks.worlds.base import Intervention, Json, MaskBox, Pixels, Trace, Witness
+from tasks.pictures.pixels import differing
+from tasks.worlds.base import Episode, Intervention, Json, MaskBox, Pixels, Witness
 from tasks.worlds.minigrid import tiles
 from tasks.worlds.minigrid.simulator import (
     AGENT_COLUMN,
     AGENT_ROW,
     UNSEEN,
     VIEW,
+    GridState,
     Simulator,
-    State,
     View,
     code_of,
     decode_state,
@@ -75,7 +76,7 @@ class MiniGridWitness(Witness):
         self._doors = [thing for thing in env.grid.grid if isinstance(thing, Door)]
         self._views: list[np.ndarray] = []
         self._map: tuple[list, list, np.ndarray] | None = None
-        self._states: list[State] = []
+        self._states: list[GridState] = []
         self._record()
         self._targets = environment.targets(self._states) if intervention is None else []
         self._places = [self._target_places()]
@@ -87,7 +88,7 @@ class MiniGridWitness(Witness):
             reward = float(given)
             self._record()
             self._places.append(self._target_places())
-        self.trace = Trace(
+        self.episode = Episode(
             mission=str(env.mission),
             actions=list(actions),
             states=self._states,
@@ -103,7 +104,7 @@ class MiniGridWitness(Witness):
         env = self.env
         x, y = (int(value) for value in env.agent_pos)
         cells = self._cells()
-        self._states.append(State(x, y, int(env.agent_dir), code_of(env.carrying), cells))
+        self._states.append(GridState(x, y, int(env.agent_dir), code_of(env.carrying), cells))
         at_x = x + _AHEAD * env.dir_vec[0] + _RIGHT * env.right_vec[0]
         at_y = y + _AHEAD * env.dir_vec[1] + _RIGHT * env.right_vec[1]
         inside = (at_x >= 0) & (at_x < env.width) & (at_y >= 0) & (at_y < env.height)
@@ -160,7 +161,7 @@ class MiniGridWitness(Witness):
         drawn = tiles.draw(View(expected, self._states[step].carrying))
         if np.array_equal(pixels, drawn):
             return None
-        y, x = np.argwhere((pixels != drawn).any(axis=2))[0].tolist()
+        y, x = np.argwhere(differing(pixels, drawn))[0].tolist()
         cell = (y // tiles.TILE, x // tiles.TILE)
         return f"at step {step} the picture of cell {cell} is not what the simulator shows there"
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from tasks.errors import BadInput, StageFailed
 from tasks.worlds.base import Json, Pixels
-from tasks.worlds.miniworld.state import ACTIONS, CAMERA_PITCH, HEIGHT, NOWHERE, WIDTH, State, Thing
+from tasks.worlds.miniworld.state import ACTIONS, CAMERA_PITCH, HEIGHT, NOWHERE, WIDTH, RoomState, Thing
 
-Outcome = tuple[State, bool, bool, float]  # state, terminated, truncated, reward
+StepResult = tuple[RoomState, bool, bool, float]  # state, terminated, truncated, reward
 Box = tuple[int, int, int, int]  # left, top, width, height in pixels
 
 
@@ -75,7 +75,7 @@ class Engine:
 
     # --- episodes -----------------------------------------------------------------------------------------------
 
-    def reset(self, seed: int, edits: Sequence[Json] = ()) -> tuple[State, str]:
+    def reset(self, seed: int, edits: Sequence[Json] = ()) -> tuple[RoomState, str]:
         """The start of an episode, after `edits` of its things; with the mission. Raises StageFailed where the
         environment's own code fails."""
         try:
@@ -118,9 +118,9 @@ class Engine:
     def things(self) -> list[Any]:
         return [entity for entity in self.env.entities if entity is not self.env.agent]
 
-    def state(self) -> State:
+    def state(self) -> RoomState:
         agent, things = self.env.agent, self.things
-        return State(
+        return RoomState(
             seed=self.seed or 0,
             x=float(agent.pos[0]),
             z=float(agent.pos[2]),
@@ -130,7 +130,7 @@ class Engine:
             things=tuple(thing_of(entity) for entity in things),
         )
 
-    def step(self, action: str) -> Outcome:
+    def step(self, action: str) -> StepResult:
         """One action. Terminated, truncated and the reward accumulate over the episode."""
         observation, reward, terminated, truncated, _ = self.env.step(self.env.actions[action])
         self.observation = observation["obs"] if isinstance(observation, dict) else observation
@@ -138,10 +138,10 @@ class Engine:
         self.reward += float(reward)
         return self.state(), self.terminated, self.truncated, self.reward
 
-    def run(self, seed: int, actions: Sequence[str], edits: Sequence[Json] = ()) -> tuple[str, list[Outcome]]:
+    def run(self, seed: int, actions: Sequence[str], edits: Sequence[Json] = ()) -> tuple[str, list[StepResult]]:
         """The mission, and what each state of an episode is; an episode that ends early is stepped no further."""
         start, mission = self.reset(seed, edits)
-        outcomes: list[Outcome] = [(start, False, False, 0.0)]
+        outcomes: list[StepResult] = [(start, False, False, 0.0)]
         for action in actions:
             if self.terminated or self.truncated:
                 break
@@ -150,11 +150,11 @@ class Engine:
 
     def replay(
         self, seed: int, actions: Sequence[str], edits: Sequence[Json], drawn: set[int]
-    ) -> tuple[str, list[Outcome], dict[int, Pixels]]:
+    ) -> tuple[str, list[StepResult], dict[int, Pixels]]:
         """`run`, with MiniWorld's own frame of the states at the steps in `drawn`, drawn by its `step` as it goes."""
         start, mission = self.reset(seed, edits)
         self._compile()
-        outcomes: list[Outcome] = [(start, False, False, 0.0)]
+        outcomes: list[StepResult] = [(start, False, False, 0.0)]
         frames = {0: self._checked(self.draw())} if 0 in drawn else {}
         try:
             for step, action in enumerate(actions, 1):
@@ -168,7 +168,7 @@ class Engine:
             self.env.render_obs = self._later
         return mission, outcomes, frames
 
-    def branch(self, seed: int, actions: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, State]]:
+    def branch(self, seed: int, actions: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, RoomState]]:
         """The state after each action of the world, tried out in the state at each of `steps`."""
         self.reset(seed)
         wanted, result = set(steps), {}
@@ -179,7 +179,7 @@ class Engine:
             self.step(taken)
         return result
 
-    def _tried(self, action: str, here: tuple[Any, ...]) -> State:
+    def _tried(self, action: str, here: tuple[Any, ...]) -> RoomState:
         state, *_ = self.step(action)
         self._restore(here)
         return state
@@ -219,11 +219,11 @@ class Engine:
 
     # --- pictures ---------------------------------------------------------------------------------------------------
 
-    def show(self, states: Sequence[State], edits: Sequence[Json] = ()) -> list[Pixels]:
+    def show(self, states: Sequence[RoomState], edits: Sequence[Json] = ()) -> list[Pixels]:
         """The frame of each state, (192, 256, 3) uint8. `edits` are those that the states' episode began with."""
         return [self._show(state, edits) for state in states]
 
-    def _show(self, state: State, edits: Sequence[Json], without: Sequence[int] = ()) -> Pixels:
+    def _show(self, state: RoomState, edits: Sequence[Json], without: Sequence[int] = ()) -> Pixels:
         if state.seed != self.seed or list(edits) != self.edits:
             self.reset(state.seed, edits)
         agent, things = self.env.agent, self.things
@@ -255,11 +255,11 @@ class Engine:
             raise StageFailed(f"{self.environment.name}: the renderer drew a frame of a single color")
         return frame
 
-    def visible(self, state: State, edits: Sequence[Json], thing: int) -> tuple[int, Box | None]:
+    def visible(self, state: RoomState, edits: Sequence[Json], thing: int) -> tuple[int, Box | None]:
         """How many pixels of the state's frame a thing changes, and the (left, top, width, height) that they span."""
         return self.outlined(state, edits, thing)[1:]
 
-    def outlined(self, state: State, edits: Sequence[Json], thing: int) -> tuple[Pixels, int, Box | None]:
+    def outlined(self, state: RoomState, edits: Sequence[Json], thing: int) -> tuple[Pixels, int, Box | None]:
         """The state's frame, and what `visible` says of it."""
         frame = self._show(state, edits)
         with _drawing_only(self._around(self.things[thing])):

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tasks.worlds.base import Branch, Environment, Event, Intervention, Json, MaskBox, Pixels, Rejected, Trace
+from tasks.worlds.base import Branch, Environment, Episode, Event, Intervention, Json, MaskBox, Pixels, Rejected
 from tasks.worlds.miniworld.floor import Floor, Point
 from tasks.worlds.miniworld.planner import Planner, gap, within_pickup
 from tasks.worlds.miniworld.process import child
@@ -28,7 +28,7 @@ from tasks.worlds.miniworld.state import (
     FIELD_OF_VIEW,
     HEIGHT,
     WIDTH,
-    State,
+    RoomState,
     Thing,
     decode_state,
     encode_state,
@@ -79,19 +79,19 @@ class MiniWorldEnvironment(Environment):
         """The entity that the mission names; in the child process."""
         return env.box
 
-    def cue(self, state: State) -> int:
+    def cue(self, state: RoomState) -> int:
         """Index of the NoCue target."""
         return state.goal
 
     @abc.abstractmethod
-    def interventions(self, full: Trace) -> list[tuple[str, Callable[[], Edits]]]:
+    def interventions(self, full: Episode) -> list[tuple[str, Callable[[], Edits]]]:
         """Named ways to make the same actions fail, each giving the edits at t = 0."""
 
-    def extra_events(self, states: Sequence[State]) -> list[Event]:
+    def extra_events(self, states: Sequence[RoomState]) -> list[Event]:
         """Events of this environment beyond seeing, touching, picking up and putting down."""
         return []
 
-    def cue_used(self, state: State) -> bool:
+    def cue_used(self, state: RoomState) -> bool:
         """Whether the agent faces or uses the NoCue target: it is close, or carried."""
         target = self.cue(state)
         return state.carrying == target or gap(state, target) < CLOSE
@@ -127,13 +127,13 @@ class MiniWorldEnvironment(Environment):
 
     # --- rollouts ---------------------------------------------------------------------------------------------------
 
-    def rollout(self, seed: int) -> Trace:
+    def rollout(self, seed: int) -> Episode:
         floor, stride, reach = self.floor(seed), self.stride, self.reach
         start, mission = self.call("reset", seed)
         planner = Planner(start, lambda action: self.call("step", action), floor, stride, reach)
         self.plan(planner)
         success = planner.terminated and planner.reward > 0
-        trace = Trace(
+        episode = Episode(
             mission=mission,
             actions=planner.actions,
             states=planner.states,
@@ -147,36 +147,36 @@ class MiniWorldEnvironment(Environment):
             raise Rejected("the plan runs into the step limit")
         if not success:
             raise Rejected("the plan ends without success")
-        if missing := self.chain_in_order(trace.events):
+        if missing := self.chain_in_order(episode.events):
             raise Rejected(f"causal chain: {missing}")
-        if unclear := self.unclear(trace):
+        if unclear := self.unclear(episode):
             raise Rejected(unclear)
-        return trace
+        return episode
 
-    def unclear(self, full: Trace) -> str | None:
+    def unclear(self, full: Episode) -> str | None:
         """Why the last frame of a success does not show it; None where it does (report GR1)."""
-        end: State = full.states[-1]
+        end: RoomState = full.states[-1]
         for thing in self.evidence(end):
             pixels, _ = self.call("visible", end, [], thing)
             if pixels < CLEARLY:
                 return f"the last frame shows the {end.things[thing].name} with {pixels} pixels, fewer than {CLEARLY}"
         return None
 
-    def evidence(self, end: State) -> list[int]:
+    def evidence(self, end: RoomState) -> list[int]:
         """The things that the last frame of a success must clearly show."""
         return [end.goal]
 
-    def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Trace:
+    def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Episode:
         """`actions` from a seeded reset, whatever comes of them. An episode that ends early is stepped no further."""
         mission, outcomes = self.call("run", seed, list(actions), edits_of(intervention))
-        return self.trace_of(mission, actions, outcomes, intervention)
+        return self.episode_of(mission, actions, outcomes, intervention)
 
-    def trace_of(
+    def episode_of(
         self, mission: str, actions: Sequence[str], outcomes: Sequence[Any], intervention: Intervention | None
-    ) -> Trace:
+    ) -> Episode:
         states = [state for state, *_ in outcomes]
         _, terminated, truncated, reward = outcomes[-1]
-        return Trace(
+        return Episode(
             mission=mission,
             actions=list(actions),
             states=states,
@@ -190,7 +190,7 @@ class MiniWorldEnvironment(Environment):
 
     # --- variants ---------------------------------------------------------------------------------------------------
 
-    def nocue(self, full: Trace) -> list[MaskBox]:
+    def nocue(self, full: Episode) -> list[MaskBox]:
         """The pixels of the target in the first frames that show it, at most `nocue_budget`, none in which it is used."""
         target = self.cue(full.states[0])
         boxes: list[MaskBox] = []
@@ -204,15 +204,15 @@ class MiniWorldEnvironment(Environment):
             raise Rejected(f"{self.nocue_target} is never in sight before it is used")
         return boxes
 
-    def nearly(self, full: Trace, cf: Trace) -> str | None:
+    def nearly(self, full: Episode, cf: Episode) -> str | None:
         """Why a failure is too close to a success to be told from it; None where it is clear."""
-        end: State = cf.states[-1]
+        end: RoomState = cf.states[-1]
         goal = end.things[end.goal]
         if goal.gone or end.distance(goal) - goal.radius - AGENT_RADIUS >= APART:
             return None
         return f"the agent ends {end.distance(goal):.1f} m from the {goal.name}"
 
-    def allowed_divergence(self, full: Trace, cf: Trace) -> str | None:
+    def allowed_divergence(self, full: Episode, cf: Episode) -> str | None:
         """The agent must do exactly as in Full until, in one of the two worlds, something that was changed stops it or
         is used by it; the other things must stay as they are in Full until then."""
         assert cf.intervention is not None
@@ -235,7 +235,7 @@ class MiniWorldEnvironment(Environment):
 
     # --- states, frames, branches ----------------------------------------------------------------------------------
 
-    def in_view(self, state: State, thing: Thing, part: Callable[[Iterable[bool]], bool] | None = None) -> bool:
+    def in_view(self, state: RoomState, thing: Thing, part: Callable[[Iterable[bool]], bool] | None = None) -> bool:
         """Whether the middle of a thing lies within the camera's width, not behind a wall; with `part` (`any`, `all`),
         whether that much of its width does."""
         if thing.gone:
@@ -243,11 +243,11 @@ class MiniWorldEnvironment(Environment):
         points = [(thing.x, thing.z)] if part is None else _across(state, thing)
         return (part or all)(self._sees(state, x, z) for x, z in points)
 
-    def _sees(self, state: State, x: float, z: float) -> bool:
+    def _sees(self, state: RoomState, x: float, z: float) -> bool:
         bearing = wrapped(math.atan2(state.z - z, x - state.x) - state.direction)
         return abs(bearing) < HALF_WIDTH and self.floor(state.seed).sees((state.x, state.z), (x, z))
 
-    def events(self, states: Sequence[State]) -> list[Event]:
+    def events(self, states: Sequence[RoomState]) -> list[Event]:
         """`see goal`, `see cue` (where it is another thing), `reach goal`; `pickup` and `drop` with the thing's name and
         with `goal` where it is that; and the environment's own."""
         start, found = states[0], list(self.extra_events(states))
@@ -266,21 +266,21 @@ class MiniWorldEnvironment(Environment):
                     found += [Event(step, f"{verb} {name}") for name in names]
         return sorted(found, key=lambda event: (event.step, event.name))
 
-    def encode(self, state: State) -> Json:
+    def encode(self, state: RoomState) -> Json:
         return encode_state(state)
 
-    def decode(self, state: Json) -> State:
+    def decode(self, state: Json) -> RoomState:
         return decode_state(state)
 
-    def frames(self, seed: int, trace: Trace) -> Iterator[Pixels]:
-        edits = edits_of(trace.intervention)
-        for first in range(0, len(trace.states), BATCH):
-            yield from self._drawn(trace.states[first : first + BATCH], edits)
+    def frames(self, seed: int, episode: Episode) -> Iterator[Pixels]:
+        edits = edits_of(episode.intervention)
+        for first in range(0, len(episode.states), BATCH):
+            yield from self._drawn(episode.states[first : first + BATCH], edits)
 
-    def _frame(self, state: State, edits: Edits) -> Pixels:
+    def _frame(self, state: RoomState, edits: Edits) -> Pixels:
         return self._drawn([state], edits)[0]
 
-    def _drawn(self, states: Sequence[State], edits: Edits) -> list[Pixels]:
+    def _drawn(self, states: Sequence[RoomState], edits: Edits) -> list[Pixels]:
         """Frames that must look the same are drawn once: what lies outside the camera's width does not matter."""
         keys = [
             (*state.pose, state.seed, *(thing for thing in state.things if _may_show(state, thing))) for state in states
@@ -306,7 +306,7 @@ class MiniWorldEnvironment(Environment):
             for step, branch in tried.items()
         }
 
-    def contradicts(self, state: State, action: str, after: State) -> bool:
+    def contradicts(self, state: RoomState, action: str, after: RoomState) -> bool:
         """One who sees `state` knows where the camera is after `action`, or that it stayed because something stopped
         it. A frame from anywhere else contradicts where it differs, visibly, from both."""
         forward, turn = self.stride
@@ -334,7 +334,7 @@ class MiniWorldEnvironment(Environment):
         return True
 
     def witness(
-        self, seed: int, actions: Sequence[str], intervention: Intervention | None, full: Trace | None = None
+        self, seed: int, actions: Sequence[str], intervention: Intervention | None, full: Episode | None = None
     ) -> Any:
         from tasks.worlds.miniworld.witness import MiniWorldWitness
 
@@ -357,7 +357,7 @@ def changed_things(intervention: Intervention, count: int) -> set[int]:
     return changed
 
 
-def touches(state: State, things: set[int]) -> bool:
+def touches(state: RoomState, things: set[int]) -> bool:
     """Whether the agent, or what it carries, is close enough to one of `things` for it to matter to its next action."""
     for index in things:
         if index < len(state.things) and not state.things[index].gone:
@@ -368,7 +368,7 @@ def touches(state: State, things: set[int]) -> bool:
     return False
 
 
-def _may_show(state: State, thing: Thing) -> bool:
+def _may_show(state: RoomState, thing: Thing) -> bool:
     """Whether any part of a thing may lie within the camera's width, walls left out of account."""
     width = len(thing.color) * thing.size / 2 if thing.kind == "sign" else max(thing.radius, thing.size)
     distance = state.distance(thing)
@@ -377,7 +377,7 @@ def _may_show(state: State, thing: Thing) -> bool:
     return abs(state.bearing(thing)) < HALF_WIDTH + math.asin(width / distance) + 0.05
 
 
-def _across(state: State, thing: Thing) -> list[Point]:
+def _across(state: RoomState, thing: Thing) -> list[Point]:
     """Points over the width of a thing as the agent sees it."""
     if thing.kind == "sign":
         half, along = len(thing.color) * thing.size / 2, thing.direction
@@ -394,7 +394,7 @@ def _differ(a: Pixels, b: Pixels) -> bool:
     return bool((far[..., 0] | far[..., 1] | far[..., 2]).mean() >= 0.02)
 
 
-def _same_place(state: State, pose: tuple[float, float, float], forward: float, turn: float) -> bool:
+def _same_place(state: RoomState, pose: tuple[float, float, float], forward: float, turn: float) -> bool:
     """Whether a view from the state and one from `pose` could be taken for each other: within half a step and half a
     turn."""
     x, z, direction = pose
@@ -409,7 +409,7 @@ def remove(thing: int) -> Edits:
     return [{"remove": thing}]
 
 
-def recolor(start: State, thing: int, color: str | None = None) -> Edits:
+def recolor(start: RoomState, thing: int, color: str | None = None) -> Edits:
     """Put a box of another color where a thing was: a distractor that nothing in the mission names."""
     old = start.things[thing]
     others = [name for name in COLORS if name not in {other.color for other in start.things}]
@@ -425,10 +425,12 @@ def recolor(start: State, thing: int, color: str | None = None) -> Edits:
     ]
 
 
-def relocate(environment: MiniWorldEnvironment, full: Trace, thing: int, room: Sequence[Point] | None = None) -> Edits:
+def relocate(
+    environment: MiniWorldEnvironment, full: Episode, thing: int, room: Sequence[Point] | None = None
+) -> Edits:
     """Move a thing to the free place of the floor that is farthest from the walked path, and reachable. Raises Rejected
     where every place is too near."""
-    start: State = full.states[0]
+    start: RoomState = full.states[0]
     moved = start.things[thing]
     floor = environment.floor(start.seed)
     places = np.array(room) if room is not None else floor.grid.reshape(-1, 2)
@@ -449,15 +451,15 @@ def relocate(environment: MiniWorldEnvironment, full: Trace, thing: int, room: S
     raise Rejected("no free place far enough from the path to move it to")
 
 
-def swap(start: State, thing: int, other: int) -> Edits:
+def swap(start: RoomState, thing: int, other: int) -> Edits:
     """Two things change places."""
     a, b = start.things[thing], start.things[other]
     return [{"move": thing, "to": [b.x, a.y, b.z]}, {"move": other, "to": [a.x, b.y, a.z]}]
 
 
-def block(full: Trace, ahead: float = 0.55, color: str = "grey") -> Edits:
+def block(full: Episode, ahead: float = 0.55, color: str = "grey") -> Edits:
     """A box in the agent's way, `ahead` of the way gone (0 to 1)."""
-    states: list[State] = full.states
+    states: list[RoomState] = full.states
     length = np.cumsum([0.0] + [math.hypot(b.x - a.x, b.z - a.z) for a, b in itertools.pairwise(states)])
     at = states[int(np.searchsorted(length, length[-1] * ahead))]
     return [{"add": "box", "color": color, "size": 0.9, "at": [at.x, at.z], "dir": at.direction}]

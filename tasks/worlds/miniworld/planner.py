@@ -14,27 +14,27 @@ import numpy as np
 
 from tasks.worlds.base import Rejected
 from tasks.worlds.miniworld.floor import Circle, Floor, Point
-from tasks.worlds.miniworld.state import AGENT_RADIUS, State, Thing, wrapped
+from tasks.worlds.miniworld.state import AGENT_RADIUS, RoomState, Thing, wrapped
 
 MARGIN = 0.1  # meters that the planner stays farther from walls and things than it must
 MOST_ACTIONS = 200
 
-Stepper = Callable[[str], tuple[State, bool, bool, float]]
+Stepper = Callable[[str], tuple[RoomState, bool, bool, float]]
 
 
 class Planner:
     """Drives `step` and records what it does in `actions` and `states`."""
 
-    def __init__(self, start: State, step: Stepper, floor: Floor, stride: tuple[float, float], reach: float):
+    def __init__(self, start: RoomState, step: Stepper, floor: Floor, stride: tuple[float, float], reach: float):
         self.step, self.floor, self.reach = step, floor, reach
         self.forward, self.turn = stride[0], math.radians(stride[1])
         self.actions: list[str] = []
-        self.states: list[State] = [start]
+        self.states: list[RoomState] = [start]
         self.terminated = self.truncated = False
         self.reward = 0.0
 
     @property
-    def state(self) -> State:
+    def state(self) -> RoomState:
         return self.states[-1]
 
     def find(self, kind: str, color: str | None = None) -> int:
@@ -136,7 +136,7 @@ class Planner:
                 yield thing.x, thing.z, thing.radius + spare
 
 
-def within_pickup(state: State, thing: Thing) -> bool:
+def within_pickup(state: RoomState, thing: Thing) -> bool:
     """MiniWorld's reach for `pickup`: a circle ahead of the agent."""
     ahead = 1.5 * AGENT_RADIUS
     x = state.x + math.cos(state.direction) * ahead
@@ -144,7 +144,7 @@ def within_pickup(state: State, thing: Thing) -> bool:
     return math.hypot(thing.x - x, thing.z - z) < 1.2 * AGENT_RADIUS + thing.radius
 
 
-def gap(state: State, thing: int, other: int | None = None) -> float:
+def gap(state: RoomState, thing: int, other: int | None = None) -> float:
     """Meters between the bounding circles of a thing and another one, or the agent; heights count as in MiniWorld."""
     a = state.things[thing]
     if other is None:
@@ -153,7 +153,7 @@ def gap(state: State, thing: int, other: int | None = None) -> float:
     return math.hypot(a.x - b.x, a.y - b.y, a.z - b.z) - a.radius - b.radius
 
 
-def gap_on_floor(state: State, thing: int, other: int) -> float:
+def gap_on_floor(state: RoomState, thing: int, other: int) -> float:
     """Meters between the bounding circles of two things, whatever their heights."""
     a, b = state.things[thing], state.things[other]
     return math.hypot(a.x - b.x, a.z - b.z) - a.radius - b.radius

@@ -43,7 +43,7 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class State:
+class RoomState:
     """`seed` fixes the floor plan; `things` is in MiniWorld's order; `carrying` and `goal` (what the mission names) are
     indices into it, -1 for nothing."""
 
@@ -84,7 +84,7 @@ def wrapped(angle: float) -> float:
     return math.pi - (math.pi - angle) % (2 * math.pi)
 
 
-def encode_state(state: State) -> dict[str, Any]:
+def encode_state(state: RoomState) -> dict[str, Any]:
     """Plain JSON: seed of the floor plan, position, direction, carried thing, goal, and a list for each thing (kind, color, x, y, z, direction, size, radius). Floats are exact."""
     return {
         "layout": state.seed,
@@ -99,8 +99,8 @@ def encode_state(state: State) -> dict[str, Any]:
     }
 
 
-def decode_state(value: dict[str, Any]) -> State:
+def decode_state(value: dict[str, Any]) -> RoomState:
     x, z = value["pos"]
     carrying = value["carrying"]
     things = tuple(Thing(*row) for row in value["things"])
-    return State(value["layout"], x, z, value["dir"], -1 if carrying is None else carrying, value["goal"], things)
+    return RoomState(value["layout"], x, z, value["dir"], -1 if carrying is None else carrying, value["goal"], things)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tasks.pictures.pixels import differing
 from tasks.worlds.base import Intervention, Json, MaskBox, Pixels, Witness
 from tasks.worlds.miniworld.environment import edits_of
-from tasks.worlds.miniworld.state import AGENT_RADIUS, COLORS, KINDS, State, decode_state, encode_state
+from tasks.worlds.miniworld.state import AGENT_RADIUS, COLORS, KINDS, RoomState, decode_state, encode_state
 
 SAMPLED = 8
 
@@ -36,9 +37,9 @@ class MiniWorldWitness(Witness):
         mission, outcomes, self._frames = environment.call(
             "replay", seed, list(actions), self.edits, every | {0, len(actions)}, role="fresh"
         )
-        self.trace = environment.trace_of(mission, actions, outcomes, intervention)
-        self._states: list[State] = self.trace.states
-        eventful = sorted({event.step for event in self.trace.events} - set(self._frames))
+        self.episode = environment.episode_of(mission, actions, outcomes, intervention)
+        self._states: list[RoomState] = self.episode.states
+        eventful = sorted({event.step for event in self.episode.events} - set(self._frames))
         shown = environment.call("show", [self._states[step] for step in eventful], self.edits, role="fresh")
         self._frames |= dict(zip(eventful, shown, strict=True))
         self._boxes: dict[int, list[MaskBox]] = {}
@@ -77,10 +78,10 @@ class MiniWorldWitness(Witness):
             return f"the frame at step {step} is {pixels.shape}"
         if np.array_equal(pixels, expected):
             return None
-        differing = (pixels != expected).any(axis=2)
+        differs = differing(pixels, expected)
         for box in masked:
-            differing[box.top : box.top + box.height, box.left : box.left + box.width] = False
-        return f"at step {step} {differing.sum()} pixels are not what the simulator draws" if differing.any() else None
+            differs[box.top : box.top + box.height, box.left : box.left + box.width] = False
+        return f"at step {step} {differs.sum()} pixels are not what the simulator draws" if differs.any() else None
 
     def faces_target(self, step: int) -> bool:
         return self.environment.cue_used(self._states[step])

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from tasks.worlds.base import Pixels
+from tasks.pictures.pixels import Pixels
 
 COLUMNS = 4
 GAP = 8  # pixels between frames, and around them

@@ -7,10 +7,10 @@ import hashlib
 import random
 from collections.abc import Callable, Iterable, Mapping
 
-from tasks.exams.prompts import PromptSet
-from tasks.rendering.png import Picture, decode
-from tasks.rendering.storyboard import captioned, storyboard
-from tasks.rendering.styles import VISUALS
+from tasks.exams.gridworld.prompts import PromptSet
+from tasks.pictures.png import Picture, decode
+from tasks.pictures.storyboard import captioned, storyboard
+from tasks.pictures.styles import VISUALS
 from tasks.trajectories import Group
 from tasks.worlds.base import Environment, Pixels
 

@@ -2,8 +2,8 @@
 
 An item asks about a state of a Full trajectory and one action of the world, not always the one that the planner took: the
 planner moves forward most of the time and interacts where it can, so that one who knows its habits could do without
-the action. The action is drawn evenly among the outcomes that the state's actions have, the unchanged view among them, and
-the distractors are first of all the other outcomes; only where those are too few, other frames of the same trajectory.
+the action. The action is drawn evenly among the successors that the state's actions have, the unchanged view among them, and
+the distractors are first of all the other successors; only where those are too few, other frames of the same trajectory.
 Every distractor contradicts what the shown state and the action allow, so that one who reads perfectly and knows the
 rules is never left with two.
 """
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from storage import canonical_json
 from tasks.errors import StageFailed
-from tasks.exams.records import Draft, uid
-from tasks.exams.source import Source
-from tasks.rendering.png import Picture, image_id
-from tasks.rendering.storyboard import panel
+from tasks.exams.gridworld.records import Draft, uid
+from tasks.exams.gridworld.source import Source
+from tasks.pictures.png import Picture, image_id
+from tasks.pictures.storyboard import panel
 from tasks.trajectories import Group
 from tasks.worlds.base import Branch, Pixels
 
@@ -29,7 +29,7 @@ Draw = Callable[[], Pixels]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Successor:
     """A state that actions lead to; `kind` is "unchanged", or the first of the actions."""
 
     kind: str
@@ -38,7 +38,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Question:
+class TransitionItem:
     """One item: the action that is asked about, its true view and three distractors, and what identifies them."""
 
     group: Group
@@ -51,74 +51,74 @@ class Question:
 
 def draft(source: Source, groups: Sequence[Group], count: int) -> Iterator[list[Draft]]:
     """`count` items about states of `groups`, each with its shuffled and its masked twin; a list a group. States whose
-    actions have four or more outcomes come first, and no two items show the same page."""
+    actions have four or more successors come first, and no two items show the same page."""
     draw = source.random("A", "questions")
-    states: list[tuple[Group, int, list[Outcome]]] = []
+    states: list[tuple[Group, int, list[Successor]]] = []
     for group in groups:
         branches = source.world.branches(group.seed, group.actions, range(len(group.actions)))
-        states += [(group, step, _outcomes(source, group, step, branches[step])) for step in branches]
+        states += [(group, step, _successors(source, group, step, branches[step])) for step in branches]
     draw.shuffle(states)
     states.sort(key=lambda state: len(state[2]) < 4)
     cycles: dict[tuple[str, ...], list[str]] = {}
-    questions: list[Question] = []
+    chosen: list[TransitionItem] = []
     seen: set[tuple[str, ...]] = set()
-    for group, step, outcomes in states:
-        if len(questions) == count:
+    for group, step, successors in states:
+        if len(chosen) == count:
             break
-        kinds = tuple(sorted(outcome.kind for outcome in outcomes))
+        kinds = tuple(sorted(successor.kind for successor in successors))
         asked = cycles.setdefault(kinds, [])
         if not asked:
             asked += draw.sample(kinds, len(kinds))
         for kind in asked:
-            question = _question(source, group, step, outcomes, kind, draw)
-            if question is not None and question.shown not in seen:
+            transition = _transition(source, group, step, successors, kind, draw)
+            if transition is not None and transition.shown not in seen:
                 asked.remove(kind)
-                seen.add(question.shown)
-                questions.append(question)
+                seen.add(transition.shown)
+                chosen.append(transition)
                 break
-    if len(questions) < count:
+    if len(chosen) < count:
         raise StageFailed(
-            f"Task A: {source.world.env_id} offers {len(questions)} usable transitions in {len(groups)} trajectories, "
+            f"Task A: {source.world.env_id} offers {len(chosen)} usable transitions in {len(groups)} trajectories, "
             f"{count} are wanted; give it more groups"
         )
     first = draw.randrange(4)  # or the same letter would be one ahead in every environment
     letters = [LETTERS[(first + place) % 4] for place in range(count)]
     draw.shuffle(letters)
     for group in groups:
-        mine = [pair for pair in zip(questions, letters, strict=True) if pair[0].group is group]
+        mine = [pair for pair in zip(chosen, letters, strict=True) if pair[0].group is group]
         yield [
             item
-            for question, letter in sorted(mine, key=lambda pair: pair[0].step)
-            for item in _items(source, question, letter)
+            for transition, letter in sorted(mine, key=lambda pair: pair[0].step)
+            for item in _items(source, transition, letter)
         ]
 
 
-def _outcomes(source: Source, group: Group, step: int, branches: dict[str, Branch]) -> list[Outcome]:
+def _successors(source: Source, group: Group, step: int, branches: dict[str, Branch]) -> list[Successor]:
     """The distinct states that the actions lead to, in the order of the actions."""
     encode = source.world.encode
-    now = canonical_json(encode(group.traces["full"].states[step]))
+    now = canonical_json(encode(group.episodes["full"].states[step]))
     found: dict[str, list[str]] = {}
     for action, branch in branches.items():
         found.setdefault(canonical_json(encode(branch.state)), []).append(action)
     return [
-        Outcome("unchanged" if state == now else actions[0], tuple(actions), branches[actions[0]])
+        Successor("unchanged" if state == now else actions[0], tuple(actions), branches[actions[0]])
         for state, actions in found.items()
     ]
 
 
-def _question(
-    source: Source, group: Group, step: int, outcomes: list[Outcome], kind: str, draw: random.Random
-) -> Question | None:
-    """The item whose true view is the outcome of that kind; None where it cannot be asked fairly."""
-    world, states = source.world, group.traces["full"].states
+def _transition(
+    source: Source, group: Group, step: int, successors: list[Successor], kind: str, draw: random.Random
+) -> TransitionItem | None:
+    """The item whose true view is the successor of that kind; None where it cannot be asked fairly."""
+    world, states = source.world, group.episodes["full"].states
     now = states[step]
-    (gold,) = (outcome for outcome in outcomes if outcome.kind == kind)
+    (gold,) = (successor for successor in successors if successor.kind == kind)
     action = draw.choice(gold.actions)
     if world.contradicts(now, action, gold.branch.state):
         return None  # an environment with a rule of its own
     options: list[tuple[str, Draw]] = [(f"gold:{kind}", gold.branch.draw)]
     shown = [image_id(gold.branch.draw())]
-    others = [(f"successor:{outcome.kind}", outcome.branch) for outcome in outcomes if outcome is not gold]
+    others = [(f"successor:{successor.kind}", successor.branch) for successor in successors if successor is not gold]
     draw.shuffle(others)
     nearby = sorted((t for t in range(len(states)) if t != step), key=lambda t: (abs(t - step), t))
     frames = [(f"trajectory:{t}", states[t], functools.partial(source.frame, group, "full", t)) for t in nearby]
@@ -130,15 +130,17 @@ def _question(
             options.append((name, frame))
     if len(options) < 4:
         return None
-    mismatched = tuple(name for outcome in outcomes if outcome is not gold for name in outcome.actions)
-    return Question(group, step, action, mismatched, tuple(options), (source.image_id(group, "full", step), *shown))
+    mismatched = tuple(name for successor in successors if successor is not gold for name in successor.actions)
+    return TransitionItem(
+        group, step, action, mismatched, tuple(options), (source.image_id(group, "full", step), *shown)
+    )
 
 
-def _items(source: Source, question: Question, gold: str) -> Iterator[Draft]:
-    group, step = question.group, question.step
+def _items(source: Source, transition: TransitionItem, gold: str) -> Iterator[Draft]:
+    group, step = transition.group, transition.step
     texts = source.prompts.tasks["A"]["actions"]
     draw = source.random("A", group.group_id, step)
-    gold_option, *displayed = question.options
+    gold_option, *displayed = transition.options
     draw.shuffle(displayed)
     displayed.insert(LETTERS.index(gold), gold_option)
     page = panel(
@@ -146,9 +148,9 @@ def _items(source: Source, question: Question, gold: str) -> Iterator[Draft]:
         [(letter, frame()) for letter, (_, frame) in zip(LETTERS, displayed, strict=True)],
     )
     picture = Picture(page)
-    mismatched = draw.choice(sorted(question.mismatched))
+    mismatched = draw.choice(sorted(transition.mismatched))
     base = uid("A", source.world, group.short_id, "full", f"t{step:03d}")
-    for condition, shown in (("true", question.action), ("shuffle", mismatched), ("mask", "unknown")):
+    for condition, shown in (("true", transition.action), ("shuffle", mismatched), ("mask", "unknown")):
         yield Draft(
             uid=base if condition == "true" else f"{base}.{condition}",
             task="A",

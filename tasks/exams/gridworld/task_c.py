@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from tasks.exams.keyframes import keyframes
-from tasks.exams.records import Draft, uid
-from tasks.exams.source import Source
-from tasks.rendering.styles import VISUALS
+from tasks.exams.gridworld.keyframes import keyframes
+from tasks.exams.gridworld.records import Draft, uid
+from tasks.exams.gridworld.source import Source
+from tasks.pictures.styles import VISUALS
 from tasks.trajectories import Group
 
 ORDERS = ("orig", "rev")
@@ -31,12 +31,12 @@ def draft(
     for group in groups:
         steps = keyframes(group)
         presentations = [(order, visual, None) for order, visual in product(ORDERS, VISUALS)] if probes else []
-        framed = {variant: framings for variant in group.traces}
+        framed = {variant: framings for variant in group.episodes}
         if nocue_framings is not None:
             framed["nocue"] = nocue_framings
         yield [
             item
-            for variant in group.traces
+            for variant in group.episodes
             for order, visual, framing in [*presentations, *(("orig", "clean", name) for name in framed[variant])]
             for item in _pair(source, group, steps, variant, order, visual, framing, split)
         ]
@@ -78,7 +78,7 @@ def _pair(
             visual=visual,
             framing=framing or "none",
             representation=representation,
-            gold="yes" if group.traces[variant].success else "no",
+            gold="yes" if group.episodes[variant].success else "no",
             companion_of=None if representation == "composite" else composite,
             steps=shown,
         )

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tasks.errors import StageFailed
-from tasks.exams.keyframes import keyframes
-from tasks.exams.records import Draft, uid
-from tasks.exams.source import Source
+from tasks.exams.gridworld.keyframes import keyframes
+from tasks.exams.gridworld.records import Draft, uid
+from tasks.exams.gridworld.source import Source
 from tasks.trajectories import Group
 
 ROLES = (
@@ -27,7 +27,7 @@ LEAST_FRAMES, MOST_FRAMES = 4, 8
 
 def story(group: Group) -> tuple[str, int, int, int]:
     """(first object as `key_yellow`, pickup step, step of its drop, last step) of Full. Raises StageFailed."""
-    full = group.traces["full"]
+    full = group.episodes["full"]
     named = [(event.step, event.name.split()) for event in full.events]
     pickups = [(step, words[1:]) for step, words in named if words[0] == "pickup" and len(words) == 3]
     if not pickups:
@@ -122,7 +122,7 @@ def _status(group: Group, label: str, dropped: int, checkpoint: int) -> str:
     kind, color = label.split("_")
     again = [
         event.step
-        for event in group.traces["full"].events
+        for event in group.episodes["full"].events
         if event.name == f"pickup {color} {kind}" and dropped < event.step <= checkpoint
     ]
     return "reacquired_and_holding" if again else "dropped"

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.gates.case import Case, Findings
+from tasks.gates.group_evidence import Findings, GroupEvidence
 from tasks.worlds.base import MaskBox
 
 
-def d5_no_interaction_masking(case: Case) -> Findings:
+def d5_no_interaction_masking(evidence: GroupEvidence) -> Findings:
     """D5: no masked frame is one in which the agent faces or uses the target; asked of a fresh simulator."""
-    if "nocue" not in case.group.traces:
+    if "nocue" not in evidence.group.episodes:
         return {}
-    witness = case.witness("full")
-    for step in sorted(case.group.mask_by_step):
+    witness = evidence.witness("full")
+    for step in sorted(evidence.group.mask_by_step):
         if witness.faces_target(step):
             return {"nocue": f"frame {step} is masked while the agent faces the target"}
     return {"nocue": None}
 
 
-def n1_mask(case: Case) -> Findings:
+def n1_mask(evidence: GroupEvidence) -> Findings:
     """N1: from the pixels. NoCue differs from Full only inside the mask and looks hidden there; the mask lies on the
     target as a fresh simulator sees it (mean IoU at least the environment's threshold) and keeps to the budget."""
-    group, world = case.group, case.group.world
-    if "nocue" not in group.traces:
+    group, world = evidence.group, evidence.group.world
+    if "nocue" not in group.episodes:
         return {}
     masked = group.mask_by_step
     if not masked:
         return {"nocue": "nothing is masked"}
     if len(masked) > world.nocue_budget:
         return {"nocue": f"{len(masked)} frames are masked, the budget is {world.nocue_budget}"}
-    witness = case.witness("full")
+    witness = evidence.witness("full")
     overlaps = []
-    for step in range(len(group.traces["full"].states)):
+    for step in range(len(group.episodes["full"].states)):
         boxes = masked.get(step, [])
-        if not boxes and case.image_ids["full"][step] == case.image_ids["nocue"][step]:
+        if not boxes and evidence.image_ids["full"][step] == evidence.image_ids["nocue"][step]:
             continue  # one picture
-        full, shown = case.pixels("full", step), case.pixels("nocue", step)
+        full, shown = evidence.pixels("full", step), evidence.pixels("nocue", step)
         if not boxes:
             if not np.array_equal(full, shown):
                 return {"nocue": f"frame {step} differs from Full without a mask"}

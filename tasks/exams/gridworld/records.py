@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.rendering.png import Picture
+from tasks.pictures.png import Picture
 from tasks.worlds.base import Environment
 
 

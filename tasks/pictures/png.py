@@ -18,7 +18,7 @@ import numpy as np
 from isal import isal_zlib
 from PIL import Image
 
-from tasks.worlds.base import Pixels
+from tasks.pictures.pixels import Pixels
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _IHDR_RGB8 = struct.Struct(">IIBBBBB")

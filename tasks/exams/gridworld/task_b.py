@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 
 from tasks.errors import StageFailed
-from tasks.exams.records import Draft, uid
-from tasks.exams.source import Source
-from tasks.rendering.png import Picture
+from tasks.exams.gridworld.records import Draft, uid
+from tasks.exams.gridworld.source import Source
+from tasks.pictures.png import Picture
 from tasks.trajectories import Group
 
 
@@ -16,7 +16,7 @@ def draft(source: Source, groups: Sequence[Group], frames: int) -> Iterator[list
     """`frames` frames of Full of each group, no picture twice; frames with something to describe come first."""
     shown: set[str] = set()
     for group in groups:
-        states = group.traces["full"].states
+        states = group.episodes["full"].states
         steps = list(range(len(states)))
         source.random("B", group.group_id).shuffle(steps)
         scenes = {step: source.world.scene(states[step]) for step in steps}

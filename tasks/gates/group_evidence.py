@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.rendering.png import decode
+from tasks.pictures.png import decode
 from tasks.trajectories import Group
 from tasks.worlds.base import Environment, Json, MaskBox, Pixels, Witness
 
@@ -21,7 +21,7 @@ def _once(encoded: dict[int, Json], state: Any, world: Environment) -> Json:
 
 
 @dataclass
-class Case:
+class GroupEvidence:
     """`image_ids[variant]` lists the frame of each step; `png` finds a picture's bytes by its id."""
 
     group: Group
@@ -45,8 +45,8 @@ class Case:
         """The states of each variant as the table has them."""
         encoded: dict[int, Json] = {}
         return {
-            variant: [_once(encoded, state, self.group.world) for state in trace.states]
-            for variant, trace in self.group.traces.items()
+            variant: [_once(encoded, state, self.group.world) for state in episode.states]
+            for variant, episode in self.group.episodes.items()
         }
 
     def witness(self, variant: str) -> Witness:
@@ -55,6 +55,6 @@ class Case:
         name = "cf" if variant == "cf" else "full"
         if name not in self._witnesses:
             group = self.group
-            intervention = group.traces["cf"].intervention if name == "cf" else None
-            self._witnesses[name] = group.world.witness(group.seed, group.actions, intervention, group.traces["full"])
+            intervention = group.episodes["cf"].intervention if name == "cf" else None
+            self._witnesses[name] = group.world.witness(group.seed, group.actions, intervention, group.episodes["full"])
         return self._witnesses[name]

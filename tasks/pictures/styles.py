@@ -10,7 +10,7 @@ import hashlib
 
 import numpy as np
 
-from tasks.worlds.base import Pixels
+from tasks.pictures.pixels import Pixels
 
 NOISY_SHARE = 0.02  # of the pixels
 NOISE = 32  # most levels a noisy pixel is lighter or darker

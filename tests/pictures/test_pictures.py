@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import struct
 
 import numpy as np
@@ -10,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis.extra import numpy as hnp
 from PIL import Image
 
-from tasks.rendering import styles
-from tasks.rendering.png import BadPicture, Picture, chunks, decode, encode, image_id
-from tasks.rendering.storyboard import CAPTION, COLUMNS, GAP, captioned, lettering, panel, sheet, storyboard
+from tasks.pictures import styles
+from tasks.pictures.png import BadPicture, Picture, chunks, decode, encode, image_id
+from tasks.pictures.storyboard import CAPTION, COLUMNS, GAP, captioned, lettering, panel, sheet, storyboard
 
 PIXELS = hnp.arrays(np.uint8, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12).map(lambda s: (*s, 3)))
 
@@ -102,3 +103,11 @@ def test_pages_of_other_kinds():
     assert two.shape[1] == GAP + COLUMNS * (224 + GAP)
     four = panel(("NOW", frame), [(letter, frame) for letter in "ABCD"])
     assert four.shape[0] == GAP + 2 * (CAPTION + 224 + GAP)
+
+
+def test_png_encoding_is_what_pillow_reads():
+    pixels = np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8)
+    picture = Image.open(io.BytesIO(encode(pixels)))
+    assert picture.mode == "RGB" and not picture.info
+    assert np.array_equal(np.asarray(picture), pixels)
+    assert json.dumps(Picture(pixels).row() | {"png": ""})

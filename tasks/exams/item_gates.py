@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from storage import SCHEMAS, digest
-from tasks.rendering.png import BadPicture, Picture, chunks
+from tasks.pictures.png import BadPicture, Picture, chunks
 
-# Words of the audit that no prompt may contain, and traces of numpy that must not leak into text.
+# Words of the audit that no prompt may contain, and remains of numpy that must not leak into text.
 _AUDIT_WORDS = re.compile(r"\b(nocue|no-cue|cf|counterfactual|gold|label is (yes|no)|reward|seed|np\.|array\()", re.I)
-ABLATED = ("shuffle", "mask")  # Task A's companions, whose gold is that of the action they do not tell
+ABLATED = ("shuffle", "mask")  # conditions of items that withhold what decides them; their gold is their base item's
 _PICTURE_NAME = re.compile(r"[0-9a-f]{64}")
 
 
 class Item(Protocol):
-    """What the gates read of an exam item; `tasks.exams.records.Draft` is one."""
+    """What the gates read of an exam item; `tasks.exams.gridworld.records.Draft` is one."""
 
     @property
     def uid(self) -> str: ...

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tasks.exams.keyframes import keyframes
-from tasks.exams.records import Draft, uid
-from tasks.exams.source import Source
-from tasks.rendering.png import Picture
-from tasks.rendering.storyboard import sheet
+from tasks.exams.gridworld.keyframes import keyframes
+from tasks.exams.gridworld.records import Draft, uid
+from tasks.exams.gridworld.source import Source
+from tasks.pictures.png import Picture
+from tasks.pictures.storyboard import sheet
 from tasks.trajectories import Group
 
 BASE_PRESENTATIONS = (("clean", "neu"), ("clean", "pos"), ("clean", "neg"), ("style", "neu"))
@@ -39,12 +39,12 @@ def draft(
         reference = matched[query.group_id]
         pages = {
             (variant, visual): _page(source, query, reference, variant, visual)
-            for variant in query.traces
+            for variant in query.episodes
             for visual in dict(presentations)
         }
         yield [
             _item(source, query, reference, variant, visual, framing, pages[variant, visual])
-            for variant in query.traces
+            for variant in query.episodes
             for visual, framing in presentations
             if variant != "nocue" or nocue_framings is None or framing in nocue_framings
         ]
@@ -72,7 +72,7 @@ def _item(
         visual=visual,
         framing=framing,
         representation="composite",
-        gold="success" if query.traces[variant].success else "fail",
+        gold="success" if query.episodes[variant].success else "fail",
         reference_group_id=reference.group_id,
         steps=keyframes(query),
     )

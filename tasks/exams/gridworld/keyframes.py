@@ -18,7 +18,7 @@ def keyframes(group: Group, last: int | None = None, most: int = MOST_FRAMES) ->
     """Steps in order, from 0 to `last` (the final state by default), at most `most` of them. In order of precedence:
     first and last step, steps at which something happened, the first step that NoCue masks, the steps before
     something happened, a few more masked steps, and then whatever halves the longest gap."""
-    full = group.traces["full"]
+    full = group.episodes["full"]
     end = len(full.states) - 1 if last is None else last
     happened = sorted({event.step for event in full.events if event.step <= end})
     masked = sorted(step for step in group.mask_by_step if step <= end)

@@ -108,7 +108,7 @@ class Profile(_Strict):
 
     def exams(self, shard: str, seed: int) -> dict[str, Any]:
         """Configuration of the shard's `exams`; the text of the prompts is part of it by its digest."""
-        from tasks.exams.prompts import load as prompt_set
+        from tasks.exams.gridworld.prompts import load as prompt_set
 
         prompts = {"prompts": self.prompts, "prompts_sha256": prompt_set(self.prompts).sha256}
         return self.place(shard) | prompts | {"seed": seed, "tasks": self.shards[shard].tasks()}
