@@ -4,8 +4,9 @@
     WORLDS["minigrid"].title        # imports tasks.worlds.minigrid, and no other world
 
 The project's own things are modules of one package, each with the thing in an attribute of a fixed name; the module's name
-is the thing's (`last_frame` is "last-frame"). Modules whose names begin with an underscore are helpers. An installed
-package offers a thing of its own by an entry point of the registry's group, whose name is the thing's.
+is the thing's (`last_frame` is "last-frame", unless the registry keeps underscores). Modules whose names begin with an
+underscore are helpers. An installed package offers a thing of its own by an entry point of the registry's group, whose
+name is the thing's.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import functools
 import importlib
 import importlib.metadata
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 from tasks.errors import BadInput
@@ -26,12 +27,24 @@ T = TypeVar("T")
 class Registry(Mapping[str, T], Generic[T]):
     """A lazy mapping from name to thing: listing the names imports none of them.
 
-    `folders`: only packages are members (their package also holds modules that are none). Looking up a name that there is
-    not raises BadInput, which names what there is and what was probably meant; `in` and `get` do not raise.
+    `folders`: only packages are members (their package also holds modules that are none). `joined` stands in a thing's name
+    for the underscores of its module's. `first` names the things that are listed first, where their order matters.
+    Looking up a name that there is not raises BadInput, which names what there is and what was probably meant; `in` and
+    `get` do not raise.
     """
 
-    def __init__(self, kind: str, package: str, attribute: str, group: str, folders: bool = False):
+    def __init__(
+        self,
+        kind: str,
+        package: str,
+        attribute: str,
+        group: str,
+        folders: bool = False,
+        joined: str = "-",
+        first: Sequence[str] = (),
+    ):
         self.kind, self.package, self.attribute, self.group, self.folders = kind, package, attribute, group, folders
+        self.joined, self.first = joined, tuple(first)
         self._registered: dict[str, T] = {}
 
     @functools.cached_property
@@ -39,7 +52,7 @@ class Registry(Mapping[str, T], Generic[T]):
         """Name -> module, of the project's own."""
         path = importlib.import_module(self.package).__path__
         return {
-            info.name.replace("_", "-"): f"{self.package}.{info.name}"
+            info.name.replace("_", self.joined): f"{self.package}.{info.name}"
             for info in pkgutil.iter_modules(path)
             if not info.name.startswith("_") and (info.ispkg or not self.folders)
         }
@@ -55,7 +68,8 @@ class Registry(Mapping[str, T], Generic[T]):
         return thing
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys([*self._own, *self._offered, *self._registered]))
+        names = dict.fromkeys([*self._own, *self._offered, *self._registered])
+        return iter([*(name for name in self.first if name in names), *(n for n in names if n not in self.first)])
 
     def __len__(self) -> int:
         return len(list(iter(self)))

@@ -18,7 +18,7 @@ from matplotlib.patches import FancyArrowPatch, Polygon, Rectangle
 
 from storage import digest
 from tasks.pictures.png import encode, image_id
-from tasks.traces.bank import BYSTANDER
+from tasks.traces.family import BYSTANDER
 from tasks.traces.record import Record, Value
 
 WIDTH, HEIGHT, DPI = 640, 448, 100
@@ -293,7 +293,7 @@ def _picture(record: Record, moment: str) -> Picture:
     if moment != "scene":
         panel.axes.text(9.75, -0.85, moment, fontsize=11, color=INK, ha="right", va="center", fontweight="bold")
     canvas = panel.figure.canvas
-    canvas.draw()  # type: ignore[attr-defined]
+    canvas.draw()
     pixels = np.ascontiguousarray(np.asarray(canvas.buffer_rgba())[:, :, :3])  # type: ignore[attr-defined]
     shown = tuple(dict.fromkeys(panel.shown))
     missing = tuple(key for key in record.family.givens if key not in shown)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tasks.traces.bank import RESPONSES
 from tasks.traces.equations import NotMath, evaluate
-from tasks.traces.families import State
+from tasks.traces.family import State
 from tasks.traces.pairs import Gate
 from tasks.traces.record import Record, key_name, snake
 from tasks.traces.schema import problems

@@ -8,13 +8,13 @@ use, a name from the objects of the scene), so that no single word gives a rejec
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
-from tasks.traces.bank import BYSTANDER, RESPONSES
+from tasks.traces.bank import RESPONSES
 from tasks.traces.equations import NotMath, evaluate
-from tasks.traces.families.base import OPPOSITES
+from tasks.traces.family import BYSTANDER, FIRST, OPPOSITES, SECOND
 from tasks.traces.record import (
     Record,
     Relation,
@@ -27,8 +27,8 @@ from tasks.traces.record import (
     plain,
     significant,
     snake,
-    stated,
 )
+from tasks.traces.scenes import draw_given
 from tasks.traces.units import dimension
 
 Label = Literal[
@@ -103,8 +103,12 @@ class Perturbation:
 PERTURBATIONS: dict[str, Perturbation] = {}
 
 
-def _register(label: Label, held_out: bool = False):  # type: ignore[no-untyped-def]
-    def wrap(function: Callable[[Record, random.Random], Candidates]) -> Callable[[Record, random.Random], Candidates]:
+Apply = Callable[[Record, random.Random], Candidates]
+T = TypeVar("T")
+
+
+def _register(label: Label, held_out: bool = False) -> Callable[[Apply], Apply]:
+    def wrap(function: Apply) -> Apply:
         name = function.__name__
         PERTURBATIONS[name] = Perturbation(name, label, held_out, function)
         return function
@@ -112,10 +116,10 @@ def _register(label: Label, held_out: bool = False):  # type: ignore[no-untyped-
     return wrap
 
 
-def _shuffled(items, rng: random.Random) -> list:  # type: ignore[no-untyped-def,type-arg]
-    items = list(items)
-    rng.shuffle(items)
-    return items
+def _shuffled(items: Iterable[T], rng: random.Random) -> list[T]:
+    mixed = list(items)
+    rng.shuffle(mixed)
+    return mixed
 
 
 def _apart(one: Value, other: Value, by: float = 0.15) -> bool:
@@ -136,7 +140,7 @@ def _other_number(value: Value, rng: random.Random) -> Value:
 
 def _peers(record: Record, name: str) -> list[str]:
     """Objects of the scene that could be mistaken for `name`: the other body, the bystander."""
-    roles = [role for role in ("a", "b", record.family.subject, BYSTANDER) if role in record.names]
+    roles = [role for role in (FIRST, SECOND, record.family.subject, BYSTANDER) if role in record.names]
     return [other for other in dict.fromkeys(record.names[role] for role in roles) if other != name]
 
 
@@ -168,8 +172,8 @@ def object_tracked(record: Record, rng: random.Random) -> Candidates:
     """The effect is told of another object."""
     subject = record.family.subject
     others = [record.names[BYSTANDER]] if BYSTANDER in record.names else []
-    if subject == "a" and record.state.get("kind") != "perfectly inelastic":  # which leave both with one velocity
-        others.append(record.names["b"])
+    if subject == FIRST and not record.family.shared_outcome(record.state):
+        others.append(record.names[SECOND])
     for other in _shuffled(others, rng):
         yield replace(record, effect=record.effect.put(**{subject: other}))
 
@@ -216,11 +220,8 @@ def variable_misread(record: Record, rng: random.Random) -> Candidates:
     sites = _variables(record, record.family.givens)
     for _ in range(4):
         for i, key, value in _shuffled(sites, rng):
-            quantity = record.family.quantities[key]
-            assert quantity.low is not None and quantity.high is not None
             for _ in range(20):
-                drawn = rng.uniform(quantity.low, quantity.high)
-                other = stated(float(round(drawn)) if key == "N" else drawn, value.unit)
+                other = draw_given(record.family, key, value.unit, rng)
                 if _apart(value, other, 0.25) and abs(canonical(other) / canonical(value)) < 8:
                     break
             else:
@@ -242,8 +243,8 @@ def condition_flipped(record: Record, rng: random.Random) -> Candidates:
 @_register("state", held_out=True)
 def variables_exchanged(record: Record, rng: random.Random) -> Candidates:
     """Two parameters of one kind carry each other's value."""
-    changing = {"B0", "B1", "depth0", "depth1", "x0", "x1", "angle0", "angle1", "v0", "v1f"}
-    sites = [site for site in _variables(record, record.family.givens) if site[1] not in changing]
+    family = record.family
+    sites = [site for site in _variables(record, family.givens) if site[1] not in family.two_moments]
     pairs = [
         (one, other)
         for n, one in enumerate(sites)
@@ -345,7 +346,11 @@ def _result(equation: Sentence) -> float | None:
 def substitution_swapped(record: Record, rng: random.Random) -> Candidates:
     """Two numbers change places in the equation, or one is taken from another quantity; it no longer holds."""
     truth = _result(record.equation)
-    slots = [(key, str(value)) for key, value in record.equation.slots if key != "result" and key != "g"]
+    slots = [
+        (key, str(value))
+        for key, value in record.equation.slots
+        if key != "result" and key not in record.family.constants
+    ]
     solved = record.family.solve(record.state)
     spare = [plain(float(solved[key]), 4) for key in record.family.givens if key not in dict(slots)]
     options = [{a: y, b: x} for n, (a, x) in enumerate(slots) for b, y in slots[n + 1 :] if x != y]

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from tasks.traces.families import Family, State
+from tasks.traces.family import Family, State
 from tasks.traces.units import from_canonical, to_canonical
 
 

@@ -11,7 +11,7 @@ from storage.store import ArtifactWriter
 from tasks.errors import BadInput
 from tasks.stage import Config, Inputs, Stage
 from tasks.traces import bank, gates, pairs, splits
-from tasks.traces.families import FAMILIES
+from tasks.traces.families import FAMILIES, RELEASE
 from tasks.traces.perturbations import PERTURBATIONS
 from tasks.traces.record import Record, Value, render
 
@@ -22,9 +22,9 @@ def dump(value: Any) -> str:
 
 
 @functools.lru_cache(maxsize=8)
-def split_table(count: int, seed: int) -> dict[tuple[str, int], str]:
+def split_table(count: int, seed: int, families: tuple[str, ...] = RELEASE) -> dict[tuple[str, int], str]:
     """The split of every trace of a bank of `count` traces."""
-    members = [(name, index) for name, n in bank.counts(count).items() for index in range(n)]
+    members = [(name, index) for name, n in bank.counts(count, families).items() for index in range(n)]
     return splits.assign(members, seed)
 
 
@@ -70,11 +70,12 @@ def _failures(results: list[pairs.Gate]) -> list[dict[str, str]]:
 
 
 def write_traces(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
-    """config: family, traces (of the whole bank), seed. A trace that fails a gate goes to `diagnostics` alone."""
-    family = FAMILIES[config["family"]]
-    table = split_table(config["traces"], config["seed"])
+    """config: family, traces (of the whole bank), seed; families (of the whole bank) where they are not those of the release.
+    A trace that fails a gate goes to `diagnostics` alone."""
+    family, members = FAMILIES[config["family"]], tuple(config.get("families", RELEASE))
+    table = split_table(config["traces"], config["seed"], members)
     rows, failed = [], []
-    for index in range(bank.counts(config["traces"])[family.name]):
+    for index in range(bank.counts(config["traces"], members)[family.name]):
         record = bank.trace(family, index, config["seed"])
         trace = render(record)
         failures = _failures(gates.check_trace(record, trace))
@@ -139,13 +140,16 @@ PAIRS = Stage("trace-pairs", 1, write_pairs)
 DIAGRAMS = Stage("trace-diagrams", 1, write_diagrams)
 
 
-def configs(traces: int, seed: int, per_trace: int) -> dict[str, dict[str, Config]]:
-    """What each shard of each stage reads. BadInput for numbers that make no bank."""
+def configs(traces: int, seed: int, per_trace: int, families: tuple[str, ...] = ()) -> dict[str, dict[str, Config]]:
+    """What each shard of each stage reads, for a bank over `families` (all that there are by default). BadInput for numbers
+    that make no bank."""
     if not 1 <= per_trace <= 64:
         raise BadInput(f"{per_trace} pairs a trace cannot be made; ask for 1 to 64")
-    names = [name for name, count in bank.counts(traces).items() if count]
+    members = families or tuple(FAMILIES)
+    names = [name for name, count in bank.counts(traces, members).items() if count]
+    others: Config = {} if members == RELEASE else {"families": list(members)}
     return {
-        TRACES.name: {name: {"family": name, "traces": traces, "seed": seed} for name in names},
+        TRACES.name: {name: {"family": name, "traces": traces, "seed": seed, **others} for name in names},
         PAIRS.name: {name: {"family": name, "seed": seed, "per_trace": per_trace} for name in names},
         DIAGRAMS.name: {name: {"family": name, "seed": seed} for name in names},
     }

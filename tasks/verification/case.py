@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tasks.traces.families import Family
+from tasks.traces.family import Family
 from tasks.traces.record import snake
 from tasks.verification.reading import Stated, negated, occurrences, quantity, reader_of
 from tasks.verification.verdict import ABSTAIN, CHECKS, INVALID, VALID, Check, Gold

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from tasks.traces.families import FAMILIES, Family
+from tasks.traces.families import FAMILIES
+from tasks.traces.family import Family
 from tasks.traces.record import key_name, snake
 from tasks.traces.units import SUPERSCRIPTS, Unit, unit
 

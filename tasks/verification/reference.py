@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tasks.traces.families import Family, State
+from tasks.traces.family import Family, State
 from tasks.traces.record import snake
 from tasks.traces.units import from_canonical
 from tasks.verification.case import Case, as_dict, as_list, as_text, as_unit, as_word, first_mentions, near, same

@@ -33,13 +33,15 @@ class StateChecks(Reference):
             self.condition(key, value, pointer)
         implausible = self.family.implausible
         if implausible and (complaint := implausible(self.solved, self.state_words())):
-            self.add("plausible", False, "/state_0", "a state that can exist", complaint, "phase of the substance")
+            self.add("plausible", False, "/state_0", "a state that can exist", *complaint)
         self.forces()
 
     def variable(self, stated: Stated, key: str, pointer: str) -> None:
         if key in self.family.constants:
-            rule = "gravitational acceleration near the ground"
-            self.add("variable", 9.7 <= stated.value <= 10.1, pointer, "9.8 m/s²", stated, rule)
+            item = self.family.quantities[key]
+            assert item.constant is not None
+            value, low, high, rule = item.constant
+            self.add("variable", low <= stated.value <= high, pointer, f"{value:g} {item.unit}", stated, rule)
             return
         self.judge("variable", stated, key, pointer)
         if not self.within_bounds(stated, key):
@@ -212,11 +214,7 @@ class StateChecks(Reference):
         pointer = f"/state_0/forces/{i}"
         way, right = direction(as_text(force.get("direction"))), direction(spec.direction)
         clash = opposed(way, right) if way and right else None
-        if (
-            way is None
-            and spec.name == "tension"
-            and re.search(r"away from (?:the )?cent", as_text(force.get("direction")), re.I)
-        ):
+        if way is None and spec.contrary and re.search(spec.contrary, as_text(force.get("direction")), re.I):
             clash = True
         self.add(
             "force direction",

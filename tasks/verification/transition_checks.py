@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from tasks.traces.equations import NotMath, evaluate
-from tasks.traces.families import State
+from tasks.traces.family import State
 from tasks.traces.record import snake
 from tasks.verification.case import KELVIN, ROUNDING_CAP, as_dict, as_text, near, response_of, same
 from tasks.verification.reading import Stated, Told, quantity

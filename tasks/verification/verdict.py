@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tasks.traces.families import State
+from tasks.traces.family import State
 from tasks.traces.perturbations import LABELS
 from tasks.traces.record import Record, Value, canonical
 

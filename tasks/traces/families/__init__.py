@@ -1,45 +1,17 @@
-"""The 17 families of paper 2, section 5.1, one file each; the project's physics, open to every other package."""
+"""The physics families, one file each, found by being there; those of installed packages by the entry point
+`worldaudit.families`. The first seventeen are those of paper 2, section 5.1.
 
-from tasks.traces.families import (
-    buoyancy,
-    circuit,
-    circular_motion,
-    collision,
-    em_induction,
-    fluid,
-    free_fall,
-    friction,
-    inclined_plane,
-    lever,
-    optics,
-    pendulum,
-    projectile,
-    pulley,
-    spring,
-    thermal,
-    wave,
+Their order decides how many traces of a bank each family gets, and is therefore fixed; a family that is added comes after
+them.
+"""
+
+from tasks.registry import Registry
+from tasks.traces.family import Family
+
+RELEASE = (
+    "inclined_plane", "projectile", "collision", "free_fall", "friction", "circular_motion", "pulley", "lever", "pendulum",
+    "spring", "fluid", "buoyancy", "circuit", "optics", "wave", "thermal", "em_induction",
+)  # fmt: skip
+FAMILIES: Registry[Family] = Registry(
+    "physics family", "tasks.traces.families", "FAMILY", "worldaudit.families", joined="_", first=RELEASE
 )
-from tasks.traces.families.base import Family, ForceSpec, Outcome, Quantity, State
-
-_MODULES = (
-    inclined_plane,
-    projectile,
-    collision,
-    free_fall,
-    friction,
-    circular_motion,
-    pulley,
-    lever,
-    pendulum,
-    spring,
-    fluid,
-    buoyancy,
-    circuit,
-    optics,
-    wave,
-    thermal,
-    em_induction,
-)
-FAMILIES: dict[str, Family] = {module.FAMILY.name: module.FAMILY for module in _MODULES}
-
-__all__ = ["FAMILIES", "Family", "ForceSpec", "Outcome", "Quantity", "State"]

@@ -4,10 +4,10 @@ Parameters: both densities, volume. Derived: weight, buoyant force while submerg
 Outcome: sinks or rises. Counterfactual: volume, either density.
 """
 
-from tasks.traces.families.base import GRAVITY, SMALL_BODIES, Family, ForceSpec, Outcome, Quantity
+from tasks.traces.family import GRAVITY, SMALL_BODIES, Family, ForceSpec, Outcome, Panel, Quantity, Solved
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     net = "({rho_body} - {rho_liquid})" if s["fate"] == "sinks" else "({rho_liquid} - {rho_body})"
     return {
         "mass": "{rho_body}·{volume}",
@@ -18,7 +18,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     p.liquid(1.4, 8.6, 0.6, 5, "liquid")
     p.ball("body", 5, 2.8, large=True)
     p.arrow(5, 2.8, 0, -1.5, "gravity")
@@ -42,7 +42,7 @@ FAMILY = Family(
             "density", "ρ2", "kg/m³", ("kg/m³", "g/cm³"), 720, 1260, "liquid", ("rho_fluid", "density_fluid")
         ),
         "volume": Quantity("volume", "V", "m³", ("L", "cm³"), 0.001, 0.0095, "body", ("v",)),
-        "g": Quantity("gravitational acceleration", "g", "m/s²"),
+        "g": GRAVITY,
         "mass": Quantity("mass", "m", "kg", ("kg",), owner="body", aliases=("m",)),
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity", "f_grav", "f_gravity")),
         "buoyant": Quantity(
@@ -51,7 +51,6 @@ FAMILY = Family(
         "net": Quantity("net force", "Fn", "N", ("N",), owner="body", aliases=("net_force", "f_net"), either_sign=True),
         "acceleration": Quantity("initial acceleration", "a", "m/s²", ("m/s²",), owner="body", either_sign=True),
     },
-    constants={"g": GRAVITY},
     conditions={},
     formulas={
         "mass": lambda rho_body, volume: rho_body * volume,

@@ -4,12 +4,12 @@ Parameters: voltage, two resistances; condition: the wiring. Derived: current fi
 Outcome: whether the battery's current rises. Counterfactual: voltage, second resistance.
 """
 
-from tasks.traces.families.base import Family, Outcome, Quantity
+from tasks.traces.family import Family, Outcome, Panel, Quantity, Solved
 
 DEVICES = ("lamp", "heater", "resistor", "toaster", "fan", "kettle")
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     total = "({R1} + {R2})" if s["wiring"] == "series" else "({R1}·{R2}/({R1} + {R2}))"
     return {
         "i0": "{V}/{R1}",
@@ -19,7 +19,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     p.battery(1.2, 3, "battery")
     p.line([(1.2, 3.4), (1.2, 5), (8, 5), (8, 1), (1.2, 1), (1.2, 2.6)])

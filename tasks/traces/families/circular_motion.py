@@ -7,10 +7,20 @@ force, period, angular velocity. Outcome: where the acceleration points. Counter
 
 from math import pi
 
-from tasks.traces.families.base import OPPOSITES, SMALL_BODIES, Family, ForceSpec, Outcome, Quantity
+from tasks.traces.family import (
+    AWAY_FROM_CENTER,
+    OPPOSITES,
+    SMALL_BODIES,
+    Family,
+    ForceSpec,
+    Outcome,
+    Panel,
+    Quantity,
+    Solved,
+)
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     return {
         "acceleration": "{v}²/{r}",
         "force": "{mass}·{v}²/{r}",
@@ -20,7 +30,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     p.circle(5, 3.6, 2.1)
     p.ball("center", 5, 3.6, small=True)
@@ -65,7 +75,9 @@ FAMILY = Family(
         ("attached_to", "body", "center"),
         *(((f"{s['point']}_of", "body", "center"),) if s.get("point") else ()),
     ),
-    forces=lambda s: (ForceSpec("tension", "body", str(s.get("pull", "toward the center")), "force", True),),
+    forces=lambda s: (
+        ForceSpec("tension", "body", str(s.get("pull", "toward the center")), "force", True, contrary=AWAY_FROM_CENTER),
+    ),
     rules=(
         "uniform circular motion needs a net force toward the center",
         "centripetal acceleration equals speed squared over radius",

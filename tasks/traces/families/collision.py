@@ -5,10 +5,10 @@ on which the first stands. Derived: final velocities, total momentum, kinetic en
 afterwards. Counterfactual: the second mass, the first velocity.
 """
 
-from tasks.traces.families.base import BODIES, Family, Outcome, Quantity
+from tasks.traces.family import BODIES, Family, Outcome, Panel, Quantity, Solved
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     elastic = s["kind"] == "elastic"
     both = "({m1}·{v1} + {m2}·{v2})/({m1} + {m2})"
     return {
@@ -19,7 +19,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     p.ground("track")
     first = 2.4 if s["side"] == "left" else 6.6
@@ -117,5 +117,7 @@ FAMILY = Family(
         and abs(s["v1"] / s["v2"] - 1) > 0.15
     ),
     draw=_draw,
+    shared_outcome=lambda s: s.get("kind") == "perfectly inelastic",  # which leaves both with one velocity
+    event="collision|impact",
     change=("v1", "v1f"),
 )

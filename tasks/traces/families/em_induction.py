@@ -7,7 +7,7 @@ Counterfactual: turns, duration, resistance.
 
 from math import cos, radians
 
-from tasks.traces.families.base import OPPOSITES, Family, Outcome, Quantity
+from tasks.traces.family import OPPOSITES, Family, Outcome, Panel, Quantity, Solved
 
 
 def _sense(field: str, B0: float, B1: float) -> str:
@@ -16,7 +16,7 @@ def _sense(field: str, B0: float, B1: float) -> str:
     return sense if field == "into" else OPPOSITES[sense]
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     more, less = ("{B1}", "{B0}") if s["B1"] > s["B0"] else ("{B0}", "{B1}")
     return {
         "flux0": "{B0}·{A}",
@@ -26,7 +26,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     for i in range(7):
         for j in range(4):
@@ -43,7 +43,7 @@ FAMILY = Family(
     roles={"coil": ("coil", "loop", "winding"), "magnet": ("magnet", "electromagnet", "solenoid")},
     recognize={"coil": r"coil|loop|winding", "magnet": r"magnet|field|solenoid"},
     quantities={
-        "N": Quantity("number of turns", "n", "", ("",), 11, 98, "coil", ("n_turns", "turns", "n")),
+        "N": Quantity("number of turns", "n", "", ("",), 11, 98, "coil", ("n_turns", "turns", "n"), whole=True),
         "A": Quantity("area", "A", "m²", ("m²", "cm²"), 0.01, 0.095, "coil", ("a", "area")),
         "B0": Quantity("initial magnetic field", "B0", "T", ("T", "mT"), 0.1, 0.95, "magnet", ("b0", "b_initial")),
         "B1": Quantity("final magnetic field", "B1", "T", ("T", "mT"), 0.1, 0.95, "magnet", ("b1", "b_final")),
@@ -97,6 +97,7 @@ FAMILY = Family(
     assumptions=("the field is uniform over the coil", "the coil is perpendicular to the field"),
     accept=lambda s: abs(s["B1"] / s["B0"] - 1) > 0.25,
     draw=_draw,
+    two_moments=("B0", "B1"),
     change=("flux0", "flux1"),
     initial=("flux0",),
 )

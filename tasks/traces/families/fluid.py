@@ -5,10 +5,10 @@ Outcome: whether the pressure rises. Counterfactual: density, the second depth, 
 does not feel it).
 """
 
-from tasks.traces.families.base import GRAVITY, Family, Outcome, Quantity
+from tasks.traces.family import GRAVITY, Family, Outcome, Panel, Quantity, Solved
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     more, less = ("{depth1}", "{depth0}") if s["trend"] == "rises" else ("{depth0}", "{depth1}")
     return {
         "p0": "{rho}·{g}·{depth0}",
@@ -18,7 +18,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     p.liquid(1, 9, 0.6, 5.2, "liquid")
     deep = max(s["depth0"], s["depth1"])
@@ -43,7 +43,7 @@ FAMILY = Family(
         "depth0": Quantity("first depth", "h0", "m", ("m", "cm"), 1.5, 38, "body", ("depth_initial",)),
         "depth1": Quantity("second depth", "h1", "m", ("m", "cm"), 1.5, 38, "body", ("depth", "h", "depth_final")),
         "p_atm": Quantity("atmospheric pressure", "pa", "Pa", ("Pa", "kPa"), 95000, 104000, "", ("p_atm", "patm")),
-        "g": Quantity("gravitational acceleration", "g", "m/s²"),
+        "g": GRAVITY,
         "p0": Quantity("initial gauge pressure", "p0", "Pa", ("Pa", "kPa"), owner="body"),
         "p1": Quantity(
             "gauge pressure", "p1", "Pa", ("Pa", "kPa"), owner="body", aliases=("p_gauge", "gauge_pressure")
@@ -60,7 +60,6 @@ FAMILY = Family(
             aliases=("p_abs", "p", "absolute_pressure", "p_total"),
         ),
     },
-    constants={"g": GRAVITY},
     conditions={},
     formulas={
         "p0": lambda rho, g, depth0: rho * g * depth0,
@@ -92,6 +91,7 @@ FAMILY = Family(
     assumptions=("the liquid is at rest", "the liquid is incompressible"),
     accept=lambda s: abs(s["depth0"] / s["depth1"] - 1) > 0.2,
     draw=_draw,
+    two_moments=("depth0", "depth1"),
     change=("p0", "p1"),
     initial=("p0",),
 )

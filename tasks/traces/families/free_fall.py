@@ -6,10 +6,10 @@ distance, fall time, impact speed. Outcome: whether it speeds up. Counterfactual
 
 from math import sqrt
 
-from tasks.traces.families.base import GRAVITY, SMALL_BODIES, Family, ForceSpec, Outcome, Quantity
+from tasks.traces.family import GRAVITY, SMALL_BODIES, Family, ForceSpec, Outcome, Panel, Quantity, Solved
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     sign, other = ("+", "-") if s["throw"] == "down" else ("-", "+")
     return {
         "weight": "{mass}·{g}",
@@ -21,7 +21,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     p.ground()
     share = 0 if p.moment == "before" else (s["h1"] / s["h0"] - 1)
@@ -42,7 +42,7 @@ FAMILY = Family(
         "h0": Quantity("initial height", "h0", "m", ("m", "cm"), 12, 95, "body", ("height", "h", "initial_height")),
         "v0": Quantity("initial speed", "v0", "m/s", ("m/s", "km/h"), 3, 19, "body", ("v_initial", "initial_velocity")),
         "t": Quantity("elapsed time", "t", "s", ("s", "ms"), 0.25, 1.6, "", ("time",)),
-        "g": Quantity("gravitational acceleration", "g", "m/s²"),
+        "g": GRAVITY,
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity",)),
         "v1": Quantity("final speed", "v", "m/s", ("m/s", "km/h"), owner="body", aliases=("v_at_t",)),
         "distance": Quantity("distance travelled", "d", "m", ("m", "cm"), owner="body", aliases=("d",)),
@@ -50,7 +50,6 @@ FAMILY = Family(
         "impact": Quantity("impact speed", "vi", "m/s", ("m/s", "km/h"), owner="body", aliases=("v_final", "v_impact")),
         "fall": Quantity("time until impact", "T", "s", ("s",), owner="body", aliases=("t_fall", "fall_time")),
     },
-    constants={"g": GRAVITY},
     conditions={"throw": ("up", "down")},
     formulas={
         "throw": lambda v0: "down" if v0 == 0 else "",  # dropped from rest
@@ -91,5 +90,6 @@ FAMILY = Family(
         and s["distance"] > 0.3 * s["v0"] * s["t"]
     ),
     draw=_draw,
+    positive=("v1", "h1"),
     change=("v0", "v1"),
 )

@@ -5,10 +5,10 @@ normal force, the static limit, the friction that acts, acceleration. Outcome: w
 push, static coefficient.
 """
 
-from tasks.traces.families.base import BODIES, GRAVITY, OPPOSITES, Family, ForceSpec, Outcome, Quantity
+from tasks.traces.family import BODIES, GRAVITY, OPPOSITES, Family, ForceSpec, Outcome, Panel, Quantity, Solved
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     moves = s["motion"] == "starts to move"
     return {
         "weight": "{mass}·{g}",
@@ -20,7 +20,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     p.ground("support")
     p.box("body", 4, 1, 2, 1.4)
@@ -39,7 +39,7 @@ FAMILY = Family(
         "mu_s": Quantity("static friction coefficient", "μs", "", ("",), 0.2, 0.8, "support", ("mu_static", "μs")),
         "mu_k": Quantity("kinetic friction coefficient", "μk", "", ("",), 0.1, 0.6, "support", ("mu_kinetic", "μk")),
         "push": Quantity("pushing force", "F", "N", ("N",), 4, 90, "body", ("f_applied", "applied", "f_app", "f")),
-        "g": Quantity("gravitational acceleration", "g", "m/s²"),
+        "g": GRAVITY,
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity",)),
         "normal": Quantity("normal force", "N", "N", ("N",), owner="body", aliases=("n",)),
         "limit": Quantity(
@@ -53,7 +53,6 @@ FAMILY = Family(
         ),
         "margin": Quantity("difference between push and static limit", "ΔF", "N", ("N",), owner="body"),
     },
-    constants={"g": GRAVITY},
     conditions={"side": ("left", "right")},
     formulas={
         "weight": lambda mass, g: mass * g,
@@ -95,4 +94,8 @@ FAMILY = Family(
     assumptions=("the floor is horizontal", "the push is horizontal and constant", "air resistance is negligible"),
     accept=lambda s: s["mu_k"] < 0.85 * s["mu_s"] and 0.15 < abs(s["push"] / s["limit"] - 1) < 0.8,
     draw=_draw,
+    synonyms={
+        "coefficient_of_static_friction": "static_friction_coefficient",
+        "coefficient_of_kinetic_friction": "kinetic_friction_coefficient",
+    },
 )

@@ -7,7 +7,7 @@ force, acceleration, final speed, distance. Counterfactual: mass (changes forces
 
 from math import cos, radians, sin
 
-from tasks.traces.families.base import BODIES, GRAVITY, Family, ForceSpec, Outcome, Quantity
+from tasks.traces.family import BODIES, GRAVITY, Family, ForceSpec, Outcome, Panel, Quantity, Solved
 
 
 def _along(motion: str, g: float, angle: float, mu: float) -> float:
@@ -16,7 +16,7 @@ def _along(motion: str, g: float, angle: float, mu: float) -> float:
     return (pull if motion == "down" else -pull) - mu * g * cos(radians(angle))
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     gravity, friction = "{g}·sin({angle}°)", "{mu}·{g}·cos({angle}°)"
     slows = s["trend"] == "slows down"
     if s["motion"] == "up":
@@ -34,7 +34,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     angle = p.state["angle"]
     p.incline(angle)
     p.body_on_incline("body", angle, p.state["motion"])
@@ -51,7 +51,7 @@ FAMILY = Family(
         "mu": Quantity("friction coefficient", "μ", "", ("",), 0.1, 0.9, "support", ("mu", "mu_k", "friction")),
         "v0": Quantity("initial speed", "v0", "m/s", ("m/s", "km/h"), 2, 9, "body", ("v_initial", "speed")),
         "t": Quantity("elapsed time", "t", "s", ("s", "ms"), 0.2, 0.9, "", ("time", "dt")),
-        "g": Quantity("gravitational acceleration", "g", "m/s²"),
+        "g": GRAVITY,
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity", "f_grav")),
         "normal": Quantity("normal force", "N", "N", ("N",), owner="body"),
         "friction": Quantity("friction force", "f", "N", ("N",), owner="body", aliases=("friction_force",)),
@@ -61,7 +61,6 @@ FAMILY = Family(
         "v1": Quantity("final speed", "v", "m/s", ("m/s", "km/h"), owner="body", aliases=("v_final",)),
         "distance": Quantity("distance covered", "d", "m", ("m", "cm"), owner="body", aliases=("d",)),
     },
-    constants={"g": GRAVITY},
     conditions={"motion": ("down", "up")},
     defaults={"motion": "down"},
     formulas={
@@ -101,5 +100,12 @@ FAMILY = Family(
     assumptions=("the incline is rigid and fixed", "air resistance is negligible", "friction is kinetic throughout"),
     accept=lambda s: s["v1"] > 0.2 * s["v0"] and s["acceleration"] > 0.6 and abs(s["v1"] / s["v0"] - 1) > 0.15,
     draw=_draw,
+    positive=("v1",),
+    synonyms={
+        "coefficient_of_friction": "friction_coefficient",
+        "incline_angle": "slope_angle",
+        "angle_of_incline": "slope_angle",
+        "angle_of_the_slope": "slope_angle",
+    },
     change=("v0", "v1"),
 )

@@ -4,10 +4,10 @@ Parameters: two masses and their arms; condition: the side on which the first ha
 torque, the force at the second arm that would balance. Outcome: the side that goes down. Counterfactual: mass, arm.
 """
 
-from tasks.traces.families.base import BODIES, GRAVITY, OPPOSITES, Family, ForceSpec, Outcome, Quantity
+from tasks.traces.family import BODIES, GRAVITY, OPPOSITES, Family, ForceSpec, Outcome, Panel, Quantity, Solved
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     first, second = "{m1}·{g}·{d1}", "{m2}·{g}·{d2}"
     stronger = (first, second) if s["torque1"] > s["torque2"] else (second, first)
     return {
@@ -20,7 +20,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     p.fulcrum(5, 1.2, 1.6, "fulcrum")
     p.line([(1.2, 2.8), (8.8, 2.8)], thick=True)
@@ -49,7 +49,7 @@ FAMILY = Family(
         "d1": Quantity("arm", "d1", "m", ("m", "cm"), 0.2, 1.9, "a", ("d1", "load_arm", "r1")),
         "m2": Quantity("mass", "m2", "kg", ("kg", "g"), 0.5, 9.5, "b", ("mass_2", "m2")),
         "d2": Quantity("arm", "d2", "m", ("m", "cm"), 0.2, 1.9, "b", ("d2", "effort_arm", "r2")),
-        "g": Quantity("gravitational acceleration", "g", "m/s²"),
+        "g": GRAVITY,
         "weight1": Quantity(
             "weight", "W1", "N", ("N",), owner="a", aliases=("f1", "load", "load_weight", "force", "f_load")
         ),
@@ -61,7 +61,6 @@ FAMILY = Family(
             "balancing force at the second arm", "F2", "N", ("N",), aliases=("f2", "effort", "f_effort", "effort_force")
         ),
     },
-    constants={"g": GRAVITY},
     conditions={"side": ("left", "right")},
     formulas={
         "weight1": lambda m1, g: m1 * g,

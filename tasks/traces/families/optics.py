@@ -4,10 +4,10 @@ Parameters: focal length, object distance, object height; condition: the side of
 magnification, image height (all as sizes). Outcome: real or virtual. Counterfactual: focal length, distance, height.
 """
 
-from tasks.traces.families.base import OPPOSITES, Family, Outcome, Quantity
+from tasks.traces.family import OPPOSITES, Family, Outcome, Panel, Quantity, Solved
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     gap = "({do} - {f})" if s["image"] == "real" else "({f} - {do})"
     return {
         "di": f"{{f}}·{{do}}/{gap}",
@@ -16,7 +16,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     p.line([(0.6, 3), (9.4, 3)], dashed=True)
     p.lens(5, 3, 2.1)

@@ -6,10 +6,21 @@ tension. Outcome: which way the bob moves. Counterfactual: mass (changes no moti
 
 from math import cos, pi, radians, sqrt
 
-from tasks.traces.families.base import GRAVITY, OPPOSITES, SMALL_BODIES, Family, ForceSpec, Outcome, Quantity
+from tasks.traces.family import (
+    AWAY_FROM_CENTER,
+    GRAVITY,
+    OPPOSITES,
+    SMALL_BODIES,
+    Family,
+    ForceSpec,
+    Outcome,
+    Panel,
+    Quantity,
+    Solved,
+)
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     return {
         "weight": "{mass}·{g}",
         "h0": "{length}·(1 - cos({angle0}°))",
@@ -20,7 +31,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     from math import sin
 
     s = p.state
@@ -47,7 +58,7 @@ FAMILY = Family(
             "release angle", "θ0", "°", ("°",), 20, 60, "body", ("theta_max", "theta0", "amplitude", "theta")
         ),
         "angle1": Quantity("present angle", "θ1", "°", ("°",), 10, 50, "body", ("theta1",)),
-        "g": Quantity("gravitational acceleration", "g", "m/s²"),
+        "g": GRAVITY,
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity",)),
         "h0": Quantity("initial height above the lowest point", "h0", "m", ("m", "cm"), owner="body"),
         "h1": Quantity("height above the lowest point", "h1", "m", ("m", "cm"), owner="body"),
@@ -55,7 +66,6 @@ FAMILY = Family(
         "period": Quantity("small-swing period", "T", "s", ("s",), owner="", aliases=("period", "t")),
         "tension": Quantity("tension in the string", "F", "N", ("N",), owner="body", aliases=("tension",)),
     },
-    constants={"g": GRAVITY},
     conditions={"side": ("left", "right")},
     formulas={
         "weight": lambda mass, g: mass * g,
@@ -70,7 +80,7 @@ FAMILY = Family(
     relations=lambda s: (("attached_to", "body", "support"),),
     forces=lambda s: (
         ForceSpec("gravity", "body", "down", "weight"),
-        ForceSpec("tension", "body", "along the string toward the support", "tension"),
+        ForceSpec("tension", "body", "along the string toward the support", "tension", contrary=AWAY_FROM_CENTER),
     ),
     rules=("mechanical energy is conserved along the swing", "height is turned into speed along the arc"),
     rule_words=r"energy|pendulum|height|period",
@@ -89,6 +99,8 @@ FAMILY = Family(
     assumptions=("the string is massless", "air resistance is negligible"),
     accept=lambda s: s["angle1"] < 0.8 * s["angle0"],
     draw=_draw,
+    positive=("v1", "h1"),
+    two_moments=("angle0", "angle1"),
     change=("h0", "h1"),
     initial=("h0",),
 )

@@ -7,10 +7,10 @@ Counterfactual: mass (changes nothing about the flight), launch speed, angle.
 
 from math import cos, radians, sin
 
-from tasks.traces.families.base import GRAVITY, SMALL_BODIES, Family, ForceSpec, Outcome, Quantity
+from tasks.traces.family import GRAVITY, SMALL_BODIES, Family, ForceSpec, Outcome, Panel, Quantity, Solved
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     rise = "{v0}·sin({angle}°)"
     return {
         "weight": "{mass}·{g}",
@@ -26,7 +26,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     p.ground()
     way = 1 if s["side"] == "right" else -1
@@ -53,7 +53,7 @@ FAMILY = Family(
         "v0": Quantity("launch speed", "v0", "m/s", ("m/s", "km/h"), 8, 38, "body", ("v_0", "initial_speed", "speed")),
         "angle": Quantity("launch angle", "θ", "°", ("°",), 22, 72, "body", ("launch_angle", "theta", "angle")),
         "t": Quantity("elapsed time", "t", "s", ("s", "ms"), 0.3, 5, "", ("time",)),
-        "g": Quantity("gravitational acceleration", "g", "m/s²"),
+        "g": GRAVITY,
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity",)),
         "vx": Quantity("horizontal velocity", "vx", "m/s", ("m/s", "km/h"), owner="body", aliases=("v0x",)),
         "vy0": Quantity("initial vertical speed", "vy0", "m/s", ("m/s", "km/h"), owner="body", aliases=("v0y",)),
@@ -65,7 +65,6 @@ FAMILY = Family(
         "flight": Quantity("flight time", "T", "s", ("s",), owner="body", aliases=("t_flight", "time_of_flight")),
         "range": Quantity("range", "R", "m", ("m",), owner="body", aliases=("range", "r")),
     },
-    constants={"g": GRAVITY},
     conditions={"side": ("left", "right")},
     formulas={
         "weight": lambda mass, g: mass * g,
@@ -104,6 +103,7 @@ FAMILY = Family(
     assumptions=("air resistance is negligible", "the ground is flat", "the launch is at ground level"),
     accept=lambda s: s["y"] > 0.08 * s["peak"] and s["vy1"] > 0.2 * s["vy0"] and abs(s["vy1"] / s["vy0"] - 1) > 0.15,
     draw=_draw,
+    positive=("y",),
     change=("vy0", "vy1"),
     initial=("vy0",),
 )

@@ -5,10 +5,10 @@ side on which the first hangs. Derived: weights, acceleration, tension, final sp
 Counterfactual: either mass.
 """
 
-from tasks.traces.families.base import BODIES, GRAVITY, Family, ForceSpec, Outcome, Quantity
+from tasks.traces.family import AWAY_FROM_CENTER, BODIES, GRAVITY, Family, ForceSpec, Outcome, Panel, Quantity, Solved
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     more, less = ("{m1}", "{m2}") if s["way"] == "down" else ("{m2}", "{m1}")
     return {
         "weight1": "{m1}·{g}",
@@ -19,7 +19,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     p.circle(5, 5.2, 0.6, filled=True)
     p.label(5, 6.15, p.names["pulley"])
@@ -43,14 +43,13 @@ FAMILY = Family(
         "m2": Quantity("mass", "m2", "kg", ("kg", "g"), 0.5, 9.5, "b", ("mass_2", "m_b", "m2")),
         "v0": Quantity("initial speed", "v0", "m/s", ("m/s", "km/h"), 0.5, 4, "a", ("v_initial",)),
         "t": Quantity("elapsed time", "t", "s", ("s", "ms"), 0.25, 0.95, "", ("time",)),
-        "g": Quantity("gravitational acceleration", "g", "m/s²"),
+        "g": GRAVITY,
         "weight1": Quantity("weight", "W1", "N", ("N",), owner="a"),
         "weight2": Quantity("weight", "W2", "N", ("N",), owner="b"),
         "acceleration": Quantity("acceleration", "a", "m/s²", ("m/s²",), owner="a", aliases=("a",), either_sign=True),
         "tension": Quantity("tension in the string", "T", "N", ("N",), owner="", aliases=("tension", "t_string")),
         "v1": Quantity("final speed", "v", "m/s", ("m/s", "km/h"), owner="a", aliases=("v_final",)),
     },
-    constants={"g": GRAVITY},
     conditions={"side": ("left", "right")},
     formulas={
         "weight1": lambda m1, g: m1 * g,
@@ -69,8 +68,8 @@ FAMILY = Family(
     forces=lambda s: (
         ForceSpec("gravity", "a", "down", "weight1"),
         ForceSpec("gravity", "b", "down", "weight2"),
-        ForceSpec("tension", "a", "up", "tension"),
-        ForceSpec("tension", "b", "up", "tension"),
+        ForceSpec("tension", "a", "up", "tension", contrary=AWAY_FROM_CENTER),
+        ForceSpec("tension", "b", "up", "tension", contrary=AWAY_FROM_CENTER),
     ),
     rules=(
         "Newton's second law for both bodies on one string",

@@ -7,10 +7,10 @@ accelerates. Counterfactual: mass, stiffness, first displacement.
 
 from math import pi, sqrt
 
-from tasks.traces.families.base import BODIES, OPPOSITES, Family, ForceSpec, Outcome, Quantity
+from tasks.traces.family import BODIES, OPPOSITES, Family, ForceSpec, Outcome, Panel, Quantity, Solved
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     return {
         "force": "{k}·{x0}",
         "acceleration": "{k}·{x0}/{mass}",
@@ -21,7 +21,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     left = s["wall_side"] == "left"
     p.ground()
@@ -93,6 +93,9 @@ FAMILY = Family(
     assumptions=("the spring is ideal and massless", "the floor is frictionless", "air resistance is negligible"),
     accept=lambda s: s["x1"] < 0.8 * s["x0"],
     draw=_draw,
+    positive=("v1",),
+    two_moments=("x0", "x1"),
+    synonyms={"spring_constant": "stiffness"},
     change=("e0", "e1"),
     initial=("e0",),
 )

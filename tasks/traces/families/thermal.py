@@ -4,7 +4,7 @@ Parameters: mass, specific heat, initial temperature, heat; condition: heated or
 final temperature, heat capacity. Outcome: warms or cools. Counterfactual: mass, specific heat, heat.
 """
 
-from tasks.traces.families.base import Family, Outcome, Quantity
+from tasks.traces.family import Family, Outcome, Panel, Quantity, Solved, State
 
 # (lowest, highest) temperature in °C at which the named substance keeps its phase at ordinary pressure
 PHASES = {
@@ -18,7 +18,7 @@ PHASES = {
 }
 
 
-def _implausible(state, words):
+def _implausible(state: State, words: str) -> tuple[str, str] | None:
     """A phase that cannot exist at a temperature of the state: ice above 0 °C, say."""
     for name, (low, high) in PHASES.items():
         if name in words:
@@ -28,11 +28,12 @@ def _implausible(state, words):
                     continue
                 value = kelvin - 273.15
                 if not low - 0.01 <= value <= high + 0.01:
-                    return f"{name} at {value:g} °C is outside its phase ({low:g} to {high:g} °C)"
+                    complaint = f"{name} at {value:g} °C is outside its phase ({low:g} to {high:g} °C)"
+                    return complaint, "phase of the substance"
     return None
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     sign = "+" if s["flow"] == "heated" else "-"
     return {
         "capacity": "{mass}·{c}",
@@ -41,7 +42,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     s = p.state
     p.box("source", 2, 1.8, 1.6, 1.6)
     p.box("body", 3.6, 1.8, 2.8, 2.2)

@@ -4,12 +4,12 @@ Parameters: frequency, first wavelength, second wave speed. Derived: first speed
 whether the wavelength grows; the frequency stays. Counterfactual: frequency, second speed.
 """
 
-from tasks.traces.families.base import Family, Outcome, Quantity
+from tasks.traces.family import Family, Outcome, Panel, Quantity, Solved
 
 MEDIA = ("thin rope", "thick rope", "steel wire", "nylon line", "rubber hose", "copper wire")
 
 
-def _equations(s):
+def _equations(s: Solved) -> dict[str, str]:
     return {
         "v1": "{f}·{lam1}",
         "lam2": "{v2}/{f}",
@@ -18,7 +18,7 @@ def _equations(s):
     }
 
 
-def _draw(p):
+def _draw(p: Panel) -> None:
     from math import pi, sin
 
     s = p.state

@@ -12,10 +12,19 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from tasks.traces.diagrams import Panel as Panel
+else:
+    Panel = Any
 
 State = dict[str, float | str]
-GRAVITY = 9.8
+Solved = Mapping[str, Any]  # a state with all that follows from it
+
+# Roles with a fixed meaning: two bodies of one kind, of which the first is followed; a single body; and an object that takes
+# no part, which is in the picture and in the question.
+FIRST, SECOND, BODY, BYSTANDER = "a", "b", "body", "bystander"
 BODIES = ("block", "crate", "cart", "box", "sled", "trunk", "case", "bin")
 SMALL_BODIES = ("ball", "stone", "puck", "marble", "coin", "pebble", "bead", "cork")
 OPPOSITES = {
@@ -28,6 +37,15 @@ OPPOSITES = {
     "clockwise": "counterclockwise",
     "counterclockwise": "clockwise",
 }
+
+
+class Constant(NamedTuple):
+    """The value of a constant, the values between which others round it, and how a check words that."""
+
+    value: float
+    low: float
+    high: float
+    rule: str
 
 
 @dataclass(frozen=True)
@@ -45,21 +63,34 @@ class Quantity:
     aliases: tuple[str, ...] = ()
     difference: bool = False  # of two temperatures: 5 °C is then 5 K
     either_sign: bool = False  # a size here, to which other conventions give a sign
+    whole: bool = False  # a count: only whole numbers are drawn
+    constant: Constant | None = None
 
     @property
     def spellings(self) -> tuple[str, ...]:
         return self.units or (self.unit,)
 
 
+GRAVITY = Quantity(
+    "gravitational acceleration",
+    "g",
+    "m/s²",
+    constant=Constant(9.8, 9.7, 10.1, "gravitational acceleration near the ground"),
+)
+AWAY_FROM_CENTER = r"away from (?:the )?cent"
+
+
 @dataclass(frozen=True)
 class ForceSpec:
-    """A force that acts in a solved state. `reversible`: scenes exist where it points the other way."""
+    """A force that acts in a solved state. `reversible`: scenes exist where it points the other way. `contrary`: a regular
+    expression of directions that are no vector, yet wrong for it."""
 
     name: str
     target: str
     direction: str
     magnitude: str
     reversible: bool = False
+    contrary: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,9 +114,9 @@ class Family:
     quantities: Mapping[str, Quantity]
     conditions: Mapping[str, tuple[str, ...]]
     formulas: Mapping[str, Callable[..., float | str] | tuple[Callable[..., float | str], ...]]
-    equations: Callable[[State], Mapping[str, str]]
-    relations: Callable[[State], tuple[tuple[str, str, str], ...]]
-    forces: Callable[[State], tuple[ForceSpec, ...]]
+    equations: Callable[[Solved], Mapping[str, str]]
+    relations: Callable[[Solved], tuple[tuple[str, str, str], ...]]
+    forces: Callable[[Solved], tuple[ForceSpec, ...]]
     rules: tuple[str, ...]
     rule_words: str  # a regular expression that a statement of the right law matches
     setting: str
@@ -96,18 +127,30 @@ class Family:
     targets: tuple[str, ...]
     interventions: tuple[str, ...]  # parameters that a counterfactual question may change
     assumptions: tuple[str, ...]
-    accept: Callable[[Mapping[str, Any]], bool]
-    draw: Callable[[Any], None]
+    accept: Callable[[Solved], bool]
+    draw: Callable[[Panel], None]
     change: tuple[str, str] | None = None  # (before, after): the same property at two moments
     initial: tuple[str, ...] = ()  # derived quantities of the initial state
-    constants: Mapping[str, float] = field(default_factory=dict)
     defaults: Mapping[str, str] = field(default_factory=dict)  # conditions that go without saying
-    implausible: Callable[[State, str], str | None] | None = None  # what cannot exist in a state, by its words
+    positive: tuple[
+        str, ...
+    ] = ()  # quantities that a counterfactual must leave above zero, else it tells another story
+    two_moments: tuple[str, ...] = ()  # givens that are one property at two moments: exchanged, they tell another scene
+    shared_outcome: Callable[[Solved], bool] = lambda s: False  # whether both bodies have the outcome of the first
+    event: str = ""  # a regular expression of the event between the two moments, as in `after the ...`
+    synonyms: Mapping[str, str] = field(default_factory=dict)  # other people's keys of its quantities
+    # (what cannot exist in a state, the rule that says so), by the words of the scene
+    implausible: Callable[[State, str], tuple[str, str] | None] | None = None
 
     @functools.cached_property
     def givens(self) -> tuple[str, ...]:
         """Keys that a scene draws, in the order in which they are declared."""
         return tuple(key for key, quantity in self.quantities.items() if quantity.low is not None)
+
+    @functools.cached_property
+    def constants(self) -> dict[str, float]:
+        """Values of the constants by key."""
+        return {key: quantity.constant.value for key, quantity in self.quantities.items() if quantity.constant}
 
     @functools.cached_property
     def derived(self) -> tuple[str, ...]:
