@@ -20,18 +20,22 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 
-def computing(command: Command) -> Command:
-    """--processes and --no-prefect."""
+def computing(prefect: bool = True) -> Callable[[Command], Command]:
+    """--processes and --prefect/--no-prefect. `prefect`: whether a Prefect server is worth its start by default."""
+
+    def default() -> bool:
+        return prefect and not os.environ.get("WORLDAUDIT_NO_PREFECT")
+
     processes = click.option(
         "--processes", type=click.IntRange(0, 256), help="One a core by default; 0: none but this one."
     )
-    no_prefect = click.option(
-        "--no-prefect",
-        is_flag=True,
-        default=lambda: bool(os.environ.get("WORLDAUDIT_NO_PREFECT")),
-        help="Without a Prefect server; WORLDAUDIT_NO_PREFECT=1 does the same.",
+    through = click.option(
+        "--prefect/--no-prefect",
+        default=default,
+        help=f"As a Prefect flow, with a task run for each shard [default: {'--prefect' if prefect else '--no-prefect'}]; "
+        "WORLDAUDIT_NO_PREFECT=1 does without.",
     )
-    return processes(no_prefect(command))
+    return lambda command: processes(through(command))
 
 
 def chain_options(chain: Chain) -> Callable[[Command], Command]:
@@ -79,7 +83,7 @@ def _option(name: str, field: Any) -> Callable[[Command], Command]:
 def server_for(obj: Context, how: dict[str, Any]) -> Iterator[None]:
     """Prefect's server starts before anything heavy is imported, and is waited for when a flow is to begin."""
     how["wait"] = lambda: None
-    if how["no_prefect"] or obj.dry_run:
+    if not how["prefect"] or obj.dry_run:
         yield
         return
     from flows.operations.server import server
@@ -131,7 +135,7 @@ def launch_request(obj: Context, how: dict[str, Any], request: Request) -> dict[
     with progress:
         how["wait"]()
         try:
-            return launch(request, prefect=not how["no_prefect"], reporter=progress)
+            return launch(request, prefect=how["prefect"], reporter=progress)
         except Exception:
             _hint(obj)
             raise

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from flows.commands.context import Context, refuses
+from flows.commands.launching import computing, launched, server_for
+from flows.commands.texts import shown
 from tasks.errors import BadInput
 
 if TYPE_CHECKING:
@@ -15,31 +18,36 @@ if TYPE_CHECKING:
     from storage import Store
     from tasks.scoring.compare import Comparison
 
-
-def _shown(value: float | None, places: int = 3) -> str:
-    return "n/a" if value is None else f"{value:.{places}f}"
-
+RESAMPLES = click.option("--resamples", type=click.IntRange(100, 10_000_000), default=20_000, show_default=True)
+SEED = click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True)
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 # --- import-responses --------------------------------------------------------------------------------------------------
 
 
 @click.command("import-responses")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("files", metavar="FILE...", type=FILE, nargs=-1, required=True)
 @click.option("--exam", default="latest", show_default=True, help="The exam that was answered: its key, or a run.")
 @click.option("--judge", required=True, help="Who answered.")
-@click.option("--index", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A foreign exam: uid, env, "
-              "group_id, gold, and variant, temporal, visual, framing where it has them. JSONL, CSV or Parquet.")  # fmt: skip
+@click.option(
+    "--index",
+    type=FILE,
+    help="A foreign exam: uid, env, group_id, gold, and variant, temporal, visual, framing where it has them. JSONL, CSV "
+    "or Parquet.",
+)
 @click.option("--policy", default="robust", show_default=True, help="How answers are read.")
 @click.option(
     "--text-field", help="The field of a JSONL line that holds the answer; `text` or a usual name by default."
 )
 @click.option("--skip-unknown", is_flag=True, help="Leave out answers to items that the exam does not have.")
-@click.option("--resamples", default=20_000, show_default=True)
-@click.option("--seed", default=0, show_default=True)
-@click.pass_context
+@RESAMPLES
+@SEED
+@computing(prefect=False)
+@click.pass_obj
 def import_responses(
-    ctx: click.Context,
-    file: Path,
+    obj: Context,
+    /,
+    files: tuple[Path, ...],
     exam: str,
     judge: str,
     index: Path | None,
@@ -48,68 +56,81 @@ def import_responses(
     skip_unknown: bool,
     resamples: int,
     seed: int,
+    **how: Any,
 ) -> None:
-    """Score answers that were collected elsewhere: JSONL with uid and text, an inspect_ai log, OpenAI batch output."""
-    from flows.find import exam_given
+    """Score answers that were collected elsewhere: JSONL with uid and text, an inspect_ai log, OpenAI batch output.
+
+    Several files are one import. The answers are a run of their own: `rerun`, `compare` and `gc` know it.
+    """
+    from flows.record import artifact_of
     from storage import Store
-    from tasks.inference.importing import import_answers, read_answers, read_index, register_index
+    from tasks.inference.importing import IMPORTED, import_counts
     from tasks.parsing import PARSING
     from tasks.scoring import SCORING
-    from tasks.stage import Ref, produce
 
-    store = Store(ctx.obj.store)
-    if index is not None:
-        release, answers = register_index(store, read_index(index), index.name)
-    else:
-        given = exam_given(ctx.obj.store, exam)
-        release = store.get("release", given["release"]["all"])
-        answers = store.get("answers", given["answers"]["all"])
-    rows = read_answers(file, text_field)
-    responses, counts = import_answers(store, release, rows, judge, file.name, skip_unknown)
-    refs = {"release": Ref("release", release.key), "responses": Ref("inference", responses.key)}
-    parsed = produce(ctx.obj.store, PARSING, judge, {"policy": policy}, refs)
-    inputs = {
-        "answers": Ref("answers", answers.key),
-        f"responses.{judge}": Ref("inference", responses.key),
-        f"parsed.{judge}": parsed.ref,
-    }
-    scored = produce(ctx.obj.store, SCORING, "all", {"resamples": resamples, "seed": seed}, inputs)
-    metrics = store.get("scoring", scored.ref.key).read("metrics")
-    headline = _headline(metrics)
+    store = Store(obj.store)
+    parameters = _imported(store, files, exam, judge, index, text_field, skip_unknown)
+    parameters |= {"policy": policy, "resamples": resamples, "seed": seed}
+    with server_for(obj, how):
+        record = launched(obj, how, "import-responses", parameters)
+    if record is None:
+        return
+    keys = {step: artifact_of(record, step) for step in ("answers", IMPORTED.name, PARSING.name, SCORING.name)}
+    counts = import_counts(store.get(IMPORTED.name, keys[IMPORTED.name][judge]), parameters["imported"])
+    metrics = _headline(store.get(SCORING.name, keys[SCORING.name]["all"]).read("metrics"))
     value = {
+        "run": record["id"],
         "judge": judge,
-        "exam": release.key,
-        "answers": answers.key,
-        "responses": responses.key,
-        "parsed": parsed.ref.key,
-        "scoring": scored.ref.key,
+        "exam": record["exam"],
+        "answers": keys["answers"]["all"],
+        "responses": keys[IMPORTED.name][judge],
+        "parsed": keys[PARSING.name][judge],
+        "scoring": keys[SCORING.name]["all"],
         "policy": policy,
         **counts,
-        "metrics": headline,
+        "metrics": metrics,
     }
     counted = ", ".join(f"{n} {name}" for name, n in counts.items())
-    lines = [f"{judge}: {counted}; read by the rule {policy!r}", f"exam {release.key[:12]}", ""]
+    lines = [f"{judge}: {counted}; read by the rule {policy!r}", f"exam {record['exam'][:12]}", ""]
     lines += [
-        f"  {row['task']} {row['representation'] or '':<10} {row['metric']:<14} {_shown(row['value']):>6} "
-        f"[{_shown(row['ci_low'])}, {_shown(row['ci_high'])}]  {row['n_ok']} of {row['n_planned']} read"
+        f"  {row['task']} {row['representation'] or '':<10} {row['metric']:<14} {shown(row['value']):>6} "
+        f"[{shown(row['ci_low'])}, {shown(row['ci_high'])}]  {row['n_ok']} of {row['n_planned']} read"
         + (f"  {row['flag']}" if row["flag"] else "")
-        for row in headline
+        for row in metrics
     ]
-    lines += ["", f"worldaudit score {release.key[:12]} writes a report over every judge of this exam"]
-    ctx.obj.emit(value, "\n".join(lines))
+    lines += ["", f"worldaudit score {record['exam'][:12]} writes a report over every judge of this exam"]
+    obj.emit(value, "\n".join(lines))
+
+
+def _imported(
+    store: Store,
+    files: tuple[Path, ...],
+    exam: str,
+    judge: str,
+    index: Path | None,
+    text_field: str | None,
+    skip_unknown: bool,
+) -> dict[str, Any]:
+    """The chain's parameters: files are read and checked once here, so that bad input is said before anything is computed."""
+    from flows.find import exam as exam_named
+    from tasks.exams import RELEASE
+    from tasks.inference.importing import import_config, index_config, read_index
+
+    if index is not None:
+        uids = [row["uid"] for row in read_index(index)]
+        parameters: dict[str, Any] = {"index": index_config(index)}
+        name = index.name
+    else:
+        known = exam_named(store, exam)
+        uids = store.get(RELEASE.name, known.release).read("items")["uid"].to_list()
+        parameters, name = {"release": known.release, "answers": known.answers}, known.release[:12]
+    return parameters | {"imported": import_config(uids, name, files, judge, text_field, skip_unknown)}
 
 
 def _headline(metrics: pl.DataFrame) -> list[dict[str, Any]]:
-    import polars as pl
+    from tasks.scoring import compared
 
-    from tasks.scoring.comparisons import HEADLINE
-
-    order = {name: place for place, name in enumerate(HEADLINE)}
-    return (
-        metrics.filter((pl.col("slice") == "all") & (pl.col("protocol") == "all") & pl.col("metric").is_in(HEADLINE))
-        .sort("task", "representation", pl.col("metric").replace_strict(order))
-        .to_dicts()
-    )
+    return compared(metrics).to_dicts()
 
 
 # --- compare -----------------------------------------------------------------------------------------------------------
@@ -119,16 +140,28 @@ def _headline(metrics: pl.DataFrame) -> list[dict[str, Any]]:
 @click.argument("first")
 @click.argument("second")
 @click.option("--run", "run_id", default="latest", show_default=True, help="The run that judges without a run are of.")
-@click.option("--fail-if-drop", "limits", multiple=True, metavar="[TASK.]METRIC=DROP",
-              help="Exit code 1 if METRIC fell by more than DROP with 95% confidence. May be repeated.")  # fmt: skip
-@click.option("--max-gap", default=0.10, show_default=True,
-              help="Largest difference in the share of answers read at which two are still compared.")  # fmt: skip
-@click.option("--resamples", default=20_000, show_default=True)
-@click.option("--seed", default=0, show_default=True)
-@click.option("--changed", "show_changed", default=10, show_default=True, help="How many changed items to print.")
-@click.pass_context
+@click.option(
+    "--fail-if-drop",
+    "limits",
+    multiple=True,
+    metavar="[TASK.]METRIC=DROP",
+    help="Exit code 1 if METRIC fell by more than DROP (0.05: five percentage points) with 95% confidence. May be repeated.",
+)
+@click.option(
+    "--max-gap",
+    type=click.FloatRange(0, 1),
+    default=0.10,
+    show_default=True,
+    help="Largest difference in the share of answers read at which two are still compared.",
+)
+@RESAMPLES
+@SEED
+@click.option("--changed", "show_changed", type=click.IntRange(0), default=10, show_default=True, help="How many changed items to print.")
+@computing(prefect=False)
+@click.pass_obj
 def compare(
-    ctx: click.Context,
+    obj: Context,
+    /,
     first: str,
     second: str,
     run_id: str,
@@ -137,39 +170,56 @@ def compare(
     resamples: int,
     seed: int,
     show_changed: int,
+    **how: Any,
 ) -> None:
     """Two runs, two judges of a run, or RUN:JUDGE and RUN:JUDGE, side by side: differences are SECOND - FIRST."""
+    from flows.record import artifact_of
     from storage import Store
-    from tasks.scoring.compare import compare as compare_frames
+    from tasks.scoring.compare import COMPARISON, read_comparison
 
     allowed = dict(_limit(text) for text in limits)
-    store = Store(ctx.obj.store)
-    pairs = _pairs(store, first, second, run_id)
-    made = [
-        compare_frames(
-            _graded(store, one), _graded(store, two), (_label(one), _label(two)), allowed, resamples, seed, max_gap
-        )
-        for one, two in pairs
-    ]
-    value = {"comparisons": [_as_json(one) for one in made], "regressed": any(one.regressed for one in made)}
-    ctx.obj.emit(value, "\n\n".join(_as_text(one, show_changed) for one in made))
+    store = Store(obj.store)
+    pairs = {f"{_label(one)} {_label(two)}": (_side(one), _side(two)) for one, two in _pairs(store, first, second, run_id)}
+    parameters = {"pairs": pairs, "max_gap": max_gap, "resamples": resamples, "seed": seed}
+    with server_for(obj, how):
+        record = launched(obj, how, "compare", parameters)
+    if record is None:
+        return
+    keys = artifact_of(record, COMPARISON.name)
+    made = [read_comparison(store.get(COMPARISON.name, keys[pair]), allowed) for pair in pairs]
+    value = {
+        "run": record["id"],
+        "comparisons": [_as_json(one) for one in made],
+        "regressed": any(one.regressed for one in made),
+    }
+    obj.emit(value, "\n\n".join(_as_text(one, show_changed) for one in made))
     if value["regressed"]:
-        ctx.exit(1)
+        raise click.exceptions.Exit(1)
 
 
 Side = tuple[dict[str, Any], str]  # a run's record and a judge of it
 
 
 def _limit(text: str) -> tuple[str, float]:
+    """BadInput where the largest fall is not a number from 0 to 1."""
     metric, _, drop = text.partition("=")
     try:
-        return metric, abs(float(drop))
+        allowed = float(drop)
     except ValueError:
-        raise BadInput(f"--fail-if-drop {text!r} should read METRIC=DROP, such as IDR_raw=0.05") from None
+        allowed = -1.0
+    if not metric or not 0 <= allowed <= 1:
+        raise BadInput(
+            f"--fail-if-drop {text!r} should read METRIC=DROP with DROP from 0 to 1, such as IDR_raw=0.05 for a fall of "
+            "five percentage points"
+        )
+    return metric, allowed
 
 
 def _judges(run: dict[str, Any]) -> list[str]:
-    return sorted(name[len("parsing[") : -1] for name in run["artifacts"] if name.startswith("parsing["))
+    from flows.record import artifact_of
+    from tasks.parsing import PARSING
+
+    return sorted(artifact_of(run, PARSING.name))
 
 
 def _pairs(store: Store, first: str, second: str, run_id: str) -> list[tuple[Side, Side]]:
@@ -185,24 +235,26 @@ def _pairs(store: Store, first: str, second: str, run_id: str) -> list[tuple[Sid
 
 def _sides(store: Store, text: str, run_id: str) -> list[Side]:
     """What a side means: RUN:JUDGE, a judge of --run, or every judge of a run."""
+    from flows.record import read_record
+
+    def run_of(name: str) -> dict[str, Any]:
+        return read_record(store, name, lambda record: bool(_judges(record)), "run with parsed answers")
+
     run_name, colon, judge = text.partition(":")
     runs = store.runs()
     is_run = run_name == "latest" or any(run.startswith(run_name) for run in runs)
     if colon and is_run:
-        run = store.read_run(run_name)
+        run = run_of(run_name)
         if judge not in _judges(run):
-            raise BadInput(f"run {run['id']} has no judge {judge!r}; there are {', '.join(_judges(run)) or 'none'}")
+            raise BadInput(f"run {run['id']} has no judge {judge!r}; there are {', '.join(_judges(run))}")
         return [(run, judge)]
-    if runs:
-        default = store.read_run(run_id)
-        if text in _judges(default):
-            return [(default, text)]
+    default = run_of(run_id) if runs and not is_run else None
+    if default and text in _judges(default):
+        return [(default, text)]
     if is_run:
-        run = store.read_run(run_name)
-        if not _judges(run):
-            raise BadInput(f"run {run['id']} has no parsed answers; `worldaudit show {run['id']}` says what it lacks")
+        run = run_of(run_name)
         return [(run, name) for name in _judges(run)]
-    judges = ", ".join(_judges(store.read_run(run_id))) if runs else "none"
+    judges = ", ".join(_judges(default)) if default else "none"
     raise BadInput(f"{text!r} is neither a run nor a judge of run {run_id!r} (its judges: {judges})")
 
 
@@ -210,20 +262,18 @@ def _label(side: Side) -> str:
     return f"{side[0]['id']}:{side[1]}"
 
 
-def _graded(store: Store, side: Side) -> pl.DataFrame:
-    from tasks.scoring import grade
+def _side(side: Side) -> dict[str, str]:
+    """The keys that the comparison reads. BadInput where the run lacks one."""
+    from tasks.exams import ANSWERS
+    from tasks.inference import INFERENCE
+    from tasks.parsing import PARSING
 
     run, judge = side
-    keys = run["artifacts"]
-    try:
-        answers, inference = keys["answers[all]"], keys[f"inference[{judge}]"]
-    except KeyError as error:
-        raise BadInput(f"run {run['id']} names no {error.args[0]}; was it finished?") from None
-    return grade(
-        store.get("answers", answers).read("answers"),
-        store.get("inference", inference).read("responses"),
-        store.get("parsing", keys[f"parsing[{judge}]"]).read("parsed"),
-    )
+    places = {"answers": f"{ANSWERS.name}[all]", "responses": f"{INFERENCE.name}[{judge}]", "parsed": f"{PARSING.name}[{judge}]"}
+    missing = [place for place in places.values() if place not in run["artifacts"]]
+    if missing:
+        raise BadInput(f"run {run['id']} names no {missing[0]}; was it finished?")
+    return {"name": _label(side)} | {table: run["artifacts"][place] for table, place in places.items()}
 
 
 def _as_json(made: Comparison) -> dict[str, Any]:
@@ -246,11 +296,11 @@ def _as_text(made: Comparison, show_changed: int) -> str:
         f"  {'task':<5}{'':<11}{'metric':<14}{'difference':>10}  {'95% interval':<17}{'p (Holm)':>9}  right only in"
     )
     for row in made.rows:
-        interval = f"[{_shown(row['ci_low'])}, {_shown(row['ci_high'])}]"
+        interval = f"[{shown(row['ci_low'])}, {shown(row['ci_high'])}]"
         only = "" if row["only_first"] is None else f"second {row['only_first']}, first {row['only_second']}"
         lines.append(
-            f"  {row['task']:<5}{row['representation'] or '':<11}{row['metric']:<14}{_shown(row['difference']):>10}  "
-            f"{interval:<17}{_shown(row['p_holm']):>9}  {only}" + (f"  {row['reason']}" if row["reason"] else "")
+            f"  {row['task']:<5}{row['representation'] or '':<11}{row['metric']:<14}{shown(row['difference']):>10}  "
+            f"{interval:<17}{shown(row['p_holm']):>9}  {only}" + (f"  {row['reason']}" if row["reason"] else "")
         )
     lines += ["", f"{len(made.changed)} items changed their answer"]
     for row in made.changed.head(show_changed).iter_rows(named=True):
@@ -259,8 +309,8 @@ def _as_text(made: Comparison, show_changed: int) -> str:
     for gate in made.gates:
         where = " ".join(part for part in (gate.task, gate.representation, gate.metric) if part)
         lines.append(
-            f"{where}: {gate.verdict.replace('_', ' ')} (difference {_shown(gate.difference)} "
-            f"[{_shown(gate.ci_low)}, {_shown(gate.ci_high)}], allowed fall {gate.drop})"
+            f"{where}: {gate.verdict.replace('_', ' ')} (difference {shown(gate.difference)} "
+            f"[{shown(gate.ci_low)}, {shown(gate.ci_high)}], allowed fall {gate.drop})"
         )
     return "\n".join(lines)
 
@@ -275,38 +325,45 @@ def audit() -> None:
 
 @audit.command("exam")
 @click.argument("exam", default="latest")
-@click.option("--seed", default=0, show_default=True)
-@click.pass_context
-def audit_exam(ctx: click.Context, exam: str, seed: int) -> None:
-    """The shortcut audit of EXAM: small classifiers on what needs no seeing, and what the embedded judges reached."""
-    from flows.find import exam_given, responses_to
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@computing(prefect=False)
+@click.pass_obj
+def audit_exam(obj: Context, /, exam: str, seed: int, **how: Any) -> None:
+    """The shortcut audit of EXAM: small classifiers on what needs no seeing, and what judges reached that have sat it."""
+    from flows.find import exam as exam_named
+    from flows.find import responses_to
+    from flows.record import artifact_of
     from storage import Store
-    from tasks.audit import audit_release
+    from tasks.audit import SHORTCUTS, Audit
 
-    store = Store(ctx.obj.store)
-    given = exam_given(ctx.obj.store, exam)
-    release, answers = store.get("release", given["release"]["all"]), store.get("answers", given["answers"]["all"])
+    store = Store(obj.store)
+    known = exam_named(store, exam)
     try:
-        judges = responses_to(ctx.obj.store, release.key)
-    except BadInput:
-        judges = {}
-    responses = {name: store.get("inference", key).read("responses") for name, key in judges.items()}
-    found = audit_release(release, answers.read("answers"), responses, seed)
-    ctx.obj.emit(found.as_dict(), found.as_text())
+        responses = responses_to(store, known.release)
+    except BadInput:  # nobody has sat it
+        responses = {}
+    parameters = {"release": known.release, "answers": known.answers, "responses": responses, "seed": seed}
+    with server_for(obj, how):
+        record = launched(obj, how, "shortcuts", parameters)
+    if record is not None:
+        found = Audit.read(store.get(SHORTCUTS.name, artifact_of(record, SHORTCUTS.name)["all"]))
+        obj.emit({"run": record["id"], **found.as_dict()}, found.as_text())
 
 
 # --- power -------------------------------------------------------------------------------------------------------------
 
 
+@refuses("--dry-run", "it computes nothing that is kept")
+@refuses("--store", "it reads no store")
 @click.command()
-@click.argument("first", type=float)
-@click.argument("second", type=float)
-@click.option("--power", "target", default=0.8, show_default=True)
-@click.option("--correlation", default=0.0, show_default=True, help="Between the outcomes of the two on a group.")
-@click.option("--groups", type=int, help="Say the power at this many groups instead.")
-@click.pass_context
+@click.argument("first", type=click.FloatRange(0, 1))
+@click.argument("second", type=click.FloatRange(0, 1))
+@click.option("--power", "target", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True)
+@click.option("--correlation", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Between the outcomes of the two on a group.")
+@click.option("--groups", type=click.IntRange(1), help="Say the power at this many groups instead.")
+@click.pass_obj
 def power(
-    ctx: click.Context, first: float, second: float, target: float, correlation: float, groups: int | None
+    obj: Context, /, first: float, second: float, target: float, correlation: float, groups: int | None
 ) -> None:
     """How many groups show that an IDR_raw of FIRST differs from one of SECOND?"""
     from tasks.scoring.power import groups_needed
@@ -321,4 +378,4 @@ def power(
         text = (
             f"{groups} groups show {first} against {second} with power {value['power']:.2f} (McNemar, two-sided 0.05)"
         )
-    ctx.obj.emit(value, text)
+    obj.emit(value, text)

@@ -54,7 +54,7 @@ def _world_command(world: str) -> click.Command:
     @_judges
     @click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="What everything that is drawn is drawn from.")
     @_refresh
-    @computing
+    @computing()
     @click.pass_obj
     def command(obj: Context, /, profile: str, judges: tuple[str, ...], seed: int | None, **how: Any) -> None:
         with server_for(obj, how):
@@ -69,7 +69,7 @@ def _chain_command(name: str) -> click.Command:
     @click.command(name)
     @chain_options(CHAINS[name])
     @_refresh
-    @computing
+    @computing()
     @click.pass_obj
     def command(obj: Context, /, parameters: dict[str, Any], **how: Any) -> None:
         with server_for(obj, how):
@@ -84,7 +84,7 @@ def _chain_command(name: str) -> click.Command:
 @click.option("--profile", default="base", show_default=True, metavar="NAME", help="How large the exam is.")
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="What everything that is drawn is drawn from.")
 @_refresh
-@computing
+@computing()
 @click.pass_obj
 def generate(obj: Context, /, world: str, profile: str, seed: int | None, **how: Any) -> None:
     """Only the exam release of WORLD, from rollouts to exams. Prints the exam's key and the counts by task."""
@@ -104,7 +104,7 @@ def generate(obj: Context, /, world: str, profile: str, seed: int | None, **how:
 @click.argument("exam")
 @_judges
 @_refresh
-@computing
+@computing()
 @click.pass_obj
 def infer(obj: Context, /, exam: str, judges: tuple[str, ...], **how: Any) -> None:
     """Ask judges about EXAM. What they have answered already is not asked again."""
@@ -123,7 +123,7 @@ def infer(obj: Context, /, exam: str, judges: tuple[str, ...], **how: Any) -> No
 @_judges
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="What the resamples are drawn from.")
 @_refresh
-@computing
+@computing()
 @click.pass_obj
 def score(obj: Context, /, exam: str, judges: tuple[str, ...], seed: int | None, **how: Any) -> None:
     """Parse and score what judges have answered to EXAM, and write a report. Asks nobody.
@@ -170,7 +170,7 @@ def report(obj: Context, /, run: str) -> None:
 @click.option(
     "--only-failed", is_flag=True, help="Only what failed: shards without a result, items whose request failed."
 )
-@computing
+@computing()
 @click.pass_obj
 def rerun(obj: Context, /, run: str, start: str, judges: tuple[str, ...], only_failed: bool, **how: Any) -> None:
     """Recompute one step of RUN and what follows it; everything before it is reused.

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from flows.commands.context import Context
+from flows.commands.launching import chain_options, computing, launched, server_for
+from flows.commands.texts import shown
+from flows.request import CHAINS
 from tasks.errors import BadInput
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from storage import Store
 
 
 @click.group()
@@ -19,117 +26,22 @@ def traces() -> None:
     """Stated worlds: generate a bank, verify traces, audit the verifier, export a release."""
 
 
-def _bank_options(command: Any) -> Any:
-    from tasks.traces.bank import SEED, TRACES
-    from tasks.traces.pairs import PER_TRACE
-
-    for option in (
-        click.option("--prefect", "prefect", is_flag=True, help="As a Prefect flow, with a task run for each shard."),
-        click.option(
-            "--processes", type=click.IntRange(0, 256), default=None, help="One a core by default; 0: this one."
-        ),
-        click.option(
-            "--pairs",
-            "per_trace",
-            type=click.IntRange(1, 64),
-            default=PER_TRACE,
-            show_default=True,
-            help="Pairs a trace.",
-        ),
-        click.option("--seed", type=int, default=SEED, show_default=True, help="What everything is drawn from."),
-        click.option(
-            "--traces",
-            "n",
-            type=click.IntRange(1, 1_000_000),
-            default=TRACES,
-            show_default=True,
-            help="How many traces.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def _run(
-    obj: Any, chain: str, n: int, seed: int, per_trace: int, processes: int | None, prefect: bool, surface: bool = True
-) -> dict[str, Any]:
-    from flows.progress import PlainProgress
-    from flows.traces import traces as chain_of_stages
-
-    arguments = {
-        "store": obj.store, "chain": chain, "n": n, "seed": seed, "per_trace": per_trace, "surface": surface,
-        "processes": (os.cpu_count() or 1) if processes is None else processes, "command": "worldaudit " + shlex.join(sys.argv[1:]),
-    }  # fmt: skip
-    with PlainProgress() as progress:
-        if not prefect:
-            return chain_of_stages(**arguments, reporter=progress)
-        from flows.operations.server import server
-
-        with server() as running:
-            running.wait()
-            from prefect import Flow
-
-            result: dict[str, Any] = {}
-
-            def traces_flow() -> None:
-                result.update(chain_of_stages(**arguments, reporter=progress))
-
-            Flow(traces_flow, name="traces", persist_result=False, validate_parameters=False)()
-            return result
-
-
-def _read(store: str, record: dict[str, Any], stage: str, table: str) -> Any:
-    """All rows of one table over the shards of a stage of a run."""
-    import polars as pl
-
-    from storage import Store
-
-    opened = Store(store)
-    keys = {name: key for name, key in record["artifacts"].items() if name.startswith(f"{stage}[")}
-    frames = [opened.get(stage, keys[name]).read(table) for name in sorted(keys)]
-    return pl.concat(frames) if frames else None
-
-
-def _newest_bank(store: str, bank: str, pairs: bool = True) -> dict[str, Any]:
-    """The run that made a bank. BadInput where there is none."""
-    from storage import Store
-
-    opened = Store(store)
-    runs = [run for run in reversed(opened.runs()) if bank == "latest" or run.startswith(bank)]
-    for run in runs:
-        record = opened.read_run(run)
-        if record.get("world") == "traces" and record.get("state") == "complete":
-            return record
-    raise BadInput(f"no bank {bank!r} in {opened.location}: `worldaudit traces generate` makes one")
-
-
-def _emit(obj: Any, value: dict[str, Any], text: str) -> None:
-    print(json.dumps(value, ensure_ascii=False) if obj.json else text, flush=True)
-
-
 @traces.command()
-@_bank_options
-@click.option("--pictures/--no-pictures", default=True, show_default=True, help="Draw the diagrams, too.")
+@chain_options(CHAINS["bank"])
+@computing(prefect=False)
 @click.pass_obj
-def generate(obj: Any, pictures: bool, **how: Any) -> None:
+def generate(obj: Context, /, parameters: dict[str, Any], **how: Any) -> None:
     """Make a bank of traces and preference pairs. The same seed makes the same bank, on any number of processes."""
-    if getattr(obj, "dry_run", False):
-        from flows.traces import stage_configs
-
-        made = stage_configs(how["n"], how["seed"], how["per_trace"], True)
-        _emit(obj, {"traces": how["n"], "pairs": how["n"] * how["per_trace"], "families": len(made["trace-bank"])},
-              f"would make {how['n']:,} traces and {how['n'] * how['per_trace']:,} pairs in {obj.store}")  # fmt: skip
+    with server_for(obj, how):
+        record = launched(obj, how, "bank", parameters)
+    if record is None:
         return
-    record = _run(obj, "pictures" if pictures else "bank", **how)
     rows: dict[str, int] = {}
-    for stage in record["stages"]:
-        for table, count in stage["rows"].items():
+    for entry in record["stages"]:
+        for table, count in entry["rows"].items():
             rows[table] = rows.get(table, 0) + count
-    _emit(
-        obj,
-        {"bank": record["id"], "rows": rows},
-        f"bank {record['id']}\n" + "\n".join(f"  {t:<12} {c:>7,}" for t, c in rows.items()),
-    )
+    lines = [f"bank {record['id']}", *(f"  {table:<12} {count:>7,}" for table, count in rows.items())]
+    obj.emit({"bank": record["id"], "rows": rows}, "\n".join(lines))
 
 
 @traces.command()
@@ -140,87 +52,90 @@ def generate(obj: Any, pictures: bool, **how: Any) -> None:
 @click.option("--name", metavar="NAME", help="Whose traces these are; the file's name by default.")
 @click.option("--no-question", is_flag=True, help="Leave the question text out of the evidence.")
 @click.option("--out", type=click.Path(path_type=Path), help="Also write verdicts.jsonl and checks.jsonl there.")
+@computing(prefect=False)
 @click.pass_obj
-def verify(obj: Any, file: Path, bank: str | None, name: str | None, no_question: bool, out: Path | None) -> None:
+def verify(
+    obj: Context, /, file: Path, bank: str | None, name: str | None, no_question: bool, out: Path | None, **how: Any
+) -> None:
     """Verdicts, checks and metrics for traces that any model wrote: one JSON object (or raw answer) a line.
 
     Lines that cannot be read are named; the others are verified all the same, and the exit code is 2.
     """
-    import orjson
-    import polars as pl
+    from flows.find import BANK
+    from flows.find import bank as bank_named
+    from flows.record import artifact_of
+    from storage import Store, digest
+    from tasks.verification.stage import VERIFY
 
-    from storage import Store, artifact_key, digest
-    from tasks.verification.metrics import metric_rows
-    from tasks.verification.rows import gold_from_row
-    from tasks.verification.submissions import verify_lines
-
+    store = Store(obj.store)
     try:
         data = file.read_bytes()
-        lines = data.decode("utf-8-sig").splitlines()
     except OSError as error:
         raise BadInput(f"{file}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{file}: not UTF-8 at byte {error.start}") from None
-    gold, bank_id = {}, None
-    if bank:
-        record = _newest_bank(obj.store, bank)
-        bank_id = record["id"]
-        for row in _read(obj.store, record, "trace-bank", "traces").iter_rows(named=True):
-            gold[row["trace_id"]] = (gold_from_row(row), orjson.loads(row["trace"]))
-    result = verify_lines(lines, gold, question=not no_question)
     judge = name or file.stem
-    metrics = []
-    if result.verdicts:
-        settings = {row["setting"] for row in result.verdicts}
-        table = pl.DataFrame(result.verdicts, infer_schema_length=None).with_columns(cluster=pl.Series(result.clusters))
-        for setting in sorted(settings):
-            part = table.filter(pl.col("setting") == setting)
-            metrics += metric_rows(part.drop("cluster"), judge, setting, part["cluster"].to_list())
-    config = {"file": digest(data), "bank": bank_id, "judge": judge, "question": not no_question}
-    store = Store(obj.store)
-    writer = store.writer("trace-verify", artifact_key("trace-verify", 1, config, {}))
-    writer.add("verdicts", result.verdicts)
-    writer.add("checks", result.checks)
-    writer.add("metrics", metrics)
-    artifact = writer.commit(1, config, {})
+    parameters: dict[str, Any] = {"path": str(file.resolve()), "sha256": digest(data), "name": judge}
+    parameters |= {"question": not no_question}
+    if bank:
+        made = bank_named(store, bank)
+        parameters |= {"bank": made["id"], "traces": artifact_of(made, BANK.name)}
+    with server_for(obj, how):
+        record = launched(obj, how, "verify", parameters)
+    if record is None:
+        return
+    artifact = store.get(VERIFY.name, artifact_of(record, VERIFY.name)["all"])
     if out:
-        out.mkdir(parents=True, exist_ok=True)
-        for table_name, rows in (("verdicts", result.verdicts), ("checks", result.checks)):
-            (out / f"{table_name}.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
-    shown = {
-        f"{m['representation']}/{m['metric']}": m for m in metrics
-        if m["slice"] == "all" and not m["metric"].startswith(("Label_", "Primary"))
-    }  # fmt: skip
-    text = [f"{judge}: {len(result.verdicts):,} traces, {len(result.problems):,} problems"]
-    for label, m in shown.items():
-        number = "   -  " if m["value"] is None else f"{m['value']:6.3f}"
-        bounds = "" if m["ci_low"] is None else f"  [{m['ci_low']:.3f}, {m['ci_high']:.3f}]"
-        text.append(f"  {label:<34} {number}{bounds}  n = {m['n_ok']:,}")
-    value = {
-        "artifact": artifact.key, "traces": len(result.verdicts), "problems": result.problems,
-        "metrics": [{k: m[k] for k in ("representation", "slice", "metric", "value", "ci_low", "ci_high", "n_ok")} for m in metrics],
-    }  # fmt: skip
-    for problem in result.problems:
+        _write_lines(out, {table: artifact.read(table) for table in ("verdicts", "checks")})
+    problems = [f"line {number}: {problem}" for number, problem in artifact.read("problems").iter_rows()]
+    for problem in problems:
         print(f"{file}: {problem}", file=sys.stderr)
-    _emit(obj, value, "\n".join(text))
-    if result.problems:
+    _emit_verdicts(obj, record["id"], judge, artifact.read("verdicts"), artifact.read("metrics"), problems)
+    if problems:
         raise click.exceptions.Exit(2)
 
 
+def _write_lines(folder: Path, tables: dict[str, pl.DataFrame]) -> None:
+    """`<table>.jsonl`, a row a line."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for table, rows in tables.items():
+        with open(folder / f"{table}.jsonl", "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.iter_rows(named=True))
+
+
+def _emit_verdicts(
+    obj: Context, run: str, judge: str, verdicts: pl.DataFrame, metrics: pl.DataFrame, problems: list[str]
+) -> None:
+    columns = ("representation", "slice", "metric", "value", "ci_low", "ci_high", "n_ok")
+    rows = metrics.select(columns).to_dicts()
+    lines = [f"{judge}: {verdicts.height:,} traces, {len(problems):,} problems"]
+    for row in rows:
+        if row["slice"] == "all" and not row["metric"].startswith(("Label_", "Primary")):
+            bounds = "" if row["ci_low"] is None else f"  [{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
+            label = f"{row['representation']}/{row['metric']}"
+            lines.append(f"  {label:<34} {shown(row['value']):>6}{bounds}  n = {row['n_ok']:,}")
+    by_trace = verdicts.select("trace_id", "setting", "z_schema", "z_state", "z_trans", "z_ans", "z_faith", "labels", "reason")
+    value = {
+        "run": run,
+        "traces": verdicts.height,
+        "problems": problems,
+        "metrics": rows,
+        "verdicts": by_trace.to_dicts(),
+    }
+    obj.emit(value, "\n".join(lines))
+
+
 @traces.command()
-@_bank_options
-@click.option(
-    "--surface/--no-surface", default=True, show_default=True, help="Whether bare text tells chosen from rejected."
-)
+@chain_options(CHAINS["verifier"])
 @click.option("--human", type=click.Path(path_type=Path), help="Write the human-audit kit to this folder.")
 @click.option("--sample", "size", type=click.IntRange(60), default=400, show_default=True, help="Items of the kit.")
 @click.option("--labels", multiple=True, type=click.Path(path_type=Path), help="An annotator's sheet; give it twice.")
 @click.option("--resolved", type=click.Path(path_type=Path), help="A sheet with what a discussion settled.")
 @click.option("--key", "key_file", type=click.Path(path_type=Path), help="The kit's key.json.")
+@computing(prefect=False)
 @click.pass_obj
 def audit(
-    obj: Any,
-    surface: bool,
+    obj: Context,
+    /,
+    parameters: dict[str, Any],
     human: Path | None,
     size: int,
     labels: tuple[Path, ...],
@@ -232,52 +147,60 @@ def audit(
 
     With --labels A.csv --labels B.csv --key KEY.json: precision, recall, F1 and kappa against two annotators.
     """
-    from tasks.verification import human as kit
+    from flows.find import BANK, table_of
+    from storage import Store
+    from tasks.verification.audit import AUDIT, VERDICTS
 
     if labels and (len(labels) != 2 or key_file is None):
         raise BadInput("two annotators are compared: give --labels twice, and --key")
-    record = _run(obj, "audit", surface=surface, **how)
-    verdicts = _read(obj.store, record, "trace-verdicts", "verdicts")
-    if labels and key_file is not None:
-        try:
-            key = json.loads(key_file.read_text())
-        except (OSError, ValueError) as error:
-            raise BadInput(f"{key_file}: {error}") from None
-        sheets = [kit.read_sheet(path, key) for path in labels]
-        settled = kit.read_sheet(resolved, key) if resolved else None
-        rows = {row["trace_id"]: row for row in verdicts.filter(verdicts["setting"] == "gold").iter_rows(named=True)}
-        validation = kit.validate(sheets[0], sheets[1], key, rows, settled)
-        lines = [f"{validation['settled']} of {validation['items']} items settled"]
-        lines += [
-            f"  {r['label']:<13} F1 {_shown(r['f1'])}  kappa {_shown(r['kappa'])}  {r['use']}"
-            for r in validation["labels"]
-        ]
-        _emit(obj, validation, "\n".join(lines))
+    with server_for(obj, how):
+        record = launched(obj, how, "verifier", parameters)
+    if record is None:
         return
-    metrics = _read(obj.store, record, "trace-audit", "metrics")
+    store = Store(obj.store)
+    verdicts = table_of(store, record, VERDICTS.name, "verdicts")
+    if labels and key_file is not None:
+        _emit_validation(obj, verdicts, labels, resolved, key_file)
+        return
+    metrics = table_of(store, record, AUDIT.name, "metrics")
     if human:
-        _write_kit(obj.store, record, verdicts, human, size)
-    speed = _throughput(_read(obj.store, record, "trace-bank", "traces"))
-    rows = metrics.select("representation", "slice", "metric", "value", "n_ok").to_dicts()
+        _write_kit(store, record, verdicts, human, size)
+    speed = _throughput(table_of(store, record, BANK.name, "traces"))
+    rows = metrics.select("representation", "slice", "metric", "value", "ci_low", "ci_high", "n_ok").to_dicts()
     wanted = ("FalsePositive", "Detection", "RightLabel", "SurfaceAUC", "SurfacePairwise")
     lines = [f"run {record['id']}; {speed:,.0f} traces a second on one core"]
     lines += [
-        f"  {r['representation']:<12} {r['metric']:<16} {r['slice']:<44} {_shown(r['value'])}  n = {r['n_ok']:,}"
+        f"  {r['representation']:<12} {r['metric']:<16} {r['slice']:<44} {shown(r['value']):>5}  n = {r['n_ok']:,}"
         for r in rows
         if r["metric"] in wanted
     ]
-    _emit(
-        obj,
-        {"run": record["id"], "traces_per_second": speed, "metrics": rows, "kit": str(human) if human else None},
-        "\n".join(lines),
-    )
+    kit = str(human) if human else None
+    obj.emit({"run": record["id"], "traces_per_second": speed, "metrics": rows, "kit": kit}, "\n".join(lines))
 
 
-def _shown(value: float | None) -> str:
-    return "   - " if value is None else f"{value:5.3f}"
+def _emit_validation(
+    obj: Context, verdicts: pl.DataFrame, labels: tuple[Path, ...], resolved: Path | None, key_file: Path
+) -> None:
+    """The verifier against two annotators' sheets."""
+    from tasks.verification import human as kit
+
+    try:
+        key = json.loads(key_file.read_text())
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{key_file}: {error}") from None
+    sheets = [kit.read_sheet(path, key) for path in labels]
+    settled = kit.read_sheet(resolved, key) if resolved else None
+    rows = {row["trace_id"]: row for row in verdicts.filter(verdicts["setting"] == "gold").iter_rows(named=True)}
+    validation = kit.validate(sheets[0], sheets[1], key, rows, settled)
+    lines = [f"{validation['settled']} of {validation['items']} items settled"]
+    lines += [
+        f"  {r['label']:<13} F1 {shown(r['f1']):>5}  kappa {shown(r['kappa']):>5}  {r['use']}"
+        for r in validation["labels"]
+    ]
+    obj.emit(validation, "\n".join(lines))
 
 
-def _throughput(bank: Any) -> float:
+def _throughput(bank: pl.DataFrame) -> float:
     """Verified traces a second, in this process, on up to 400 traces of the bank, their texts not seen before."""
     import time
 
@@ -296,19 +219,20 @@ def _throughput(bank: Any) -> float:
     return len(found) / (time.process_time() - started)
 
 
-def _write_kit(store: str, record: dict[str, Any], verdicts: Any, folder: Path, size: int) -> None:
+def _write_kit(store: Store, record: dict[str, Any], verdicts: pl.DataFrame, folder: Path, size: int) -> None:
+    from flows.find import BANK, PAIRS, table_of
     from tasks.traces.bank import trace
     from tasks.traces.diagrams import draw
     from tasks.traces.families import FAMILIES
     from tasks.verification import human as kit
 
-    bank, pairs = _read(store, record, "trace-bank", "traces"), _read(store, record, "trace-pairs", "pairs")
-    items = kit.sample(bank, pairs, verdicts, size, min(kit.GOLD_CHECKS, size // 8), record["seed"])
+    bank, pairs = table_of(store, record, BANK.name, "traces"), table_of(store, record, PAIRS.name, "pairs")
+    items = kit.sample(bank, pairs, verdicts, size, min(kit.GOLD_CHECKS, size // 8), record["parameters"]["seed"])
     wanted = {item["trace_id"] for item in items}
     pictures = {}
     for row in bank.iter_rows(named=True):
         if row["trace_id"] in wanted:
-            drawn = draw(trace(FAMILIES[row["family"]], row["index"], record["seed"]))
+            drawn = draw(trace(FAMILIES[row["family"]], row["index"], record["parameters"]["seed"]))
             pictures[row["trace_id"]] = [(picture.moment, picture.png) for picture in drawn]
     kit.write_kit(folder, items, pictures)
     print(f"{len(items)} items in {folder}; keep {folder}-key.json from the annotators", file=sys.stderr)
@@ -318,24 +242,30 @@ def _write_kit(store: str, record: dict[str, Any], verdicts: Any, folder: Path, 
 @click.argument("bank")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.pass_obj
-def export(obj: Any, bank: str, folder: Path) -> None:
+def export(obj: Context, /, bank: str, folder: Path) -> None:
     """Write BANK (an id or `latest`) as a release: traces, pairs, TRL preferences, splits, digests, data card, pictures."""
+    from flows.find import BANK, PAIRS, table_of
+    from flows.find import bank as bank_named
+    from storage import Store
     from tasks.traces.export import release_files, write_release
+    from tasks.traces.stages import DIAGRAMS
 
-    record = _newest_bank(obj.store, bank)
-    rows, pairs = _read(obj.store, record, "trace-bank", "traces"), _read(obj.store, record, "trace-pairs", "pairs")
+    store = Store(obj.store)
+    record = bank_named(store, bank)
+    rows, pairs = table_of(store, record, BANK.name, "traces"), table_of(store, record, PAIRS.name, "pairs")
+    shown_in = table_of(store, record, DIAGRAMS.name, "diagrams").select("trace_id", "moment", "image_id")
+    counts = f"{rows.height:,} traces, {pairs.height:,} pairs, {shown_in.height:,} pictures"
+    if obj.dry_run:
+        obj.emit({"folder": str(folder), "bank": record["id"], "pictures": shown_in.height}, f"would write {counts} to {folder}")
+        return
+    png = dict(table_of(store, record, DIAGRAMS.name, "images").select("image_id", "png").iter_rows())
     names: dict[str, list[str]] = {}
     pictures: dict[str, bytes] = {}
-    if any(name.startswith("trace-diagrams[") for name in record["artifacts"]):
-        images = dict(_read(obj.store, record, "trace-diagrams", "images").select("image_id", "png").iter_rows())
-        for trace_id, moment, image in (
-            _read(obj.store, record, "trace-diagrams", "diagrams").select("trace_id", "moment", "image_id").iter_rows()
-        ):
-            names.setdefault(trace_id, []).append(f"diagrams/{trace_id}-{moment}.png")
-            pictures[f"{trace_id}-{moment}.png"] = images[image]
-    traces_n, _, per_trace = record["profile"].partition("x")
-    config = {"seed": record["seed"], "traces": int(traces_n), "pairs_per_trace": int(per_trace)}
+    for trace_id, moment, image in shown_in.iter_rows():
+        names.setdefault(trace_id, []).append(f"diagrams/{trace_id}-{moment}.png")
+        pictures[f"{trace_id}-{moment}.png"] = png[image]
+    size = record["parameters"]
+    config = {"seed": size["seed"], "traces": size["traces"], "pairs_per_trace": size["pairs"]}
     files = release_files(rows, pairs, config, names)
     write_release(folder, files, pictures)
-    _emit(obj, {"folder": str(folder), "files": sorted(files), "pictures": len(pictures)},
-          f"{folder}: {rows.height:,} traces, {pairs.height:,} pairs, {len(pictures):,} pictures")  # fmt: skip
+    obj.emit({"folder": str(folder), "files": sorted(files), "pictures": len(pictures)}, f"{folder}: {counts}")
