@@ -52,20 +52,33 @@ def import_responses(
     """Score answers that were collected elsewhere: JSONL with uid and text, an inspect_ai log, OpenAI batch output."""
     from flows.find import exam_given
     from storage import Store
-    from tasks.inference.importing import import_answers, read_answers, read_index, register_index
+    from tasks.inference.importing import (
+        IMPORTED,
+        INDEX_ANSWERS,
+        INDEX_RELEASE,
+        import_config,
+        import_counts,
+        index_config,
+    )
     from tasks.parsing import PARSING
     from tasks.scoring import SCORING
     from tasks.stage import Ref, produce
 
     store = Store(ctx.obj.store)
     if index is not None:
-        release, answers = register_index(store, read_index(index), index.name)
+        named = index_config(index)
+        foreign = produce(ctx.obj.store, INDEX_RELEASE, "all", named, {}).ref
+        release = store.get("release", foreign.key)
+        ref = produce(ctx.obj.store, INDEX_ANSWERS, "all", named, {"release": foreign}).ref
+        answers = store.get("answers", ref.key)
     else:
         given = exam_given(ctx.obj.store, exam)
         release = store.get("release", given["release"]["all"])
         answers = store.get("answers", given["answers"]["all"])
-    rows = read_answers(file, text_field)
-    responses, counts = import_answers(store, release, rows, judge, file.name, skip_unknown)
+    config = import_config(release, [file], judge, text_field, skip_unknown)
+    imported = produce(ctx.obj.store, IMPORTED, judge, config, {"release": Ref("release", release.key)})
+    responses = store.get("inference", imported.ref.key)
+    counts = import_counts(responses, config)
     refs = {"release": Ref("release", release.key), "responses": Ref("inference", responses.key)}
     parsed = produce(ctx.obj.store, PARSING, judge, {"policy": policy}, refs)
     inputs = {

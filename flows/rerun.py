@@ -76,10 +76,10 @@ def asked_again(request: Request) -> Request:
 def _forget(store: Store, record: dict[str, Any], judges: Iterable[str]) -> None:
     from flows.launch import judge_specs
     from tasks.config import parse
-    from tasks.inference import forget
+    from tasks.inference.answered import journal_of
 
     release = record.get("exam") or artifact_of(record, "release").get("all")
     if release is None:
         return
     for spec in judge_specs(judges, parse(record["configuration"], "configuration")).values():
-        forget(store, release, spec)
+        store.files.delete(journal_of(store, release, spec).folder)
