@@ -100,9 +100,9 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """` (did you mean "x"?)`, or nothing where no known word is near."""
+    """` (did you mean 'x'?)`, or nothing where no known word is near."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f' (did you mean "{close[0]}"?)' if close else ""
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def describe(fault: Any, model: type[pydantic.BaseModel]) -> str:
@@ -111,9 +111,9 @@ def describe(fault: Any, model: type[pydantic.BaseModel]) -> str:
     if fault["type"] == "extra_forbidden":
         *parents, last = fault["loc"]
         fields = _fields_at(parents, model)
-        return f'unknown key "{where}"{nearest(str(last), fields)}; known keys here: {", ".join(fields)}'
+        return f"unknown key {where!r}{nearest(str(last), fields)}; known keys here: {', '.join(fields)}"
     message = str(fault["msg"].removeprefix("Value error, "))
-    return f'"{where}": {message}' if where else message
+    return f"{where!r}: {message}" if where else message
 
 
 def _fields_at(path: Iterable[Any], model: Any) -> list[str]:

@@ -29,12 +29,12 @@ def test_the_example_of_the_module_is_valid(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "says"),
     [
-        ({"run": {"sede": 1}}, 'unknown key "run.sede" (did you mean "seed"?)'),
-        ({"run": {"dask": {"worker": 1}}}, 'unknown key "run.dask.worker" (did you mean "workers"?)'),
-        ({"run": {"seed": -1}}, '"run.seed": Input should be greater than or equal to 0'),
-        ({"run": {"runner": "threads"}}, "\"run.runner\": Input should be 'process' or 'dask'"),
-        ({"judge": {}}, 'unknown key "judge" (did you mean "judges"?)'),
-        ({"run": {"seed": 1.5}, "x": 1}, '"run.seed"'),
+        ({"run": {"sede": 1}}, "unknown key 'run.sede' (did you mean 'seed'?)"),
+        ({"run": {"dask": {"worker": 1}}}, "unknown key 'run.dask.worker' (did you mean 'workers'?)"),
+        ({"run": {"seed": -1}}, "'run.seed': Input should be greater than or equal to 0"),
+        ({"run": {"runner": "threads"}}, "'run.runner': Input should be 'process' or 'dask'"),
+        ({"judge": {}}, "unknown key 'judge' (did you mean 'judges'?)"),
+        ({"run": {"seed": 1.5}, "x": 1}, "'run.seed'"),
     ],
 )
 def test_a_fault_names_the_source_the_key_and_the_nearest_key(document: dict, says: str) -> None:

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from tasks.inference.config import JudgeSpec, embedded, load_judges, parse_judge, resolve
     from tasks.inference.message import Judge, Message, Png, Text
     from tasks.inference.plan import Plan
-    from tasks.inference.stage import INFERENCE, forget, stage_config
+    from tasks.inference.stage import INFERENCE, stage_config
     from tasks.judges import embedded_judges
 
 _MODULES = {
     "tasks.inference.answered": ("journal_state",),
     "tasks.inference.config": ("JudgeSpec", "embedded", "load_judges", "parse_judge", "resolve"),
     "tasks.inference.plan": ("Plan",),
-    "tasks.inference.stage": ("INFERENCE", "forget", "stage_config"),
+    "tasks.inference.stage": ("INFERENCE", "stage_config"),
     "tasks.judges": ("Judge", "Message", "Png", "Text", "embedded_judges"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
@@ -42,7 +42,6 @@ __all__ = [
     "Text",
     "embedded",
     "embedded_judges",
-    "forget",
     "journal_state",
     "load_judges",
     "parse_judge",

@@ -16,16 +16,18 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from storage import Store, artifact_key, digest
-from storage.store import Artifact
+from storage import Artifact, digest
+from storage.store import ArtifactWriter
 from storage.tables import SCHEMAS
 from tasks.errors import BadInput
+from tasks.questions import QUESTIONS, exam_tasks, question_of_task
+from tasks.stage import Config, Inputs, Stage
 
 VERSION = 1
 TEXT_FIELDS = ("text", "raw", "response", "output", "content", "raw_tail")
@@ -35,18 +37,8 @@ FINISHED = {  # finish and stop reasons -> status
     **dict.fromkeys(("length", "max_tokens", "model_length", "MAX_TOKENS"), "truncated"),
     **dict.fromkeys(("content_filter", "refusal", "SAFETY"), "refused"),
 }
-FORMAT_OF_TASK = {"A": "letter", "B": "scene", "C": "yes_no", "D": "success_fail", "E": "label"}
-BINARY = {
-    "yes": "yes",
-    "success": "success",
-    "no": "no",
-    "fail": "fail",
-    "failure": "fail",
-    "1": "success",
-    "0": "fail",
-}
 NEEDED = ("uid", "env", "group_id", "gold")
-AXES = {"temporal": "orig", "visual": "clean", "framing": "neu"}
+ABSENT = "not among the imported answers"
 
 Row = dict[str, Any]
 
@@ -56,10 +48,7 @@ Row = dict[str, Any]
 
 def read_answers(path: Path, text_field: str | None = None) -> list[Row]:
     """Responses in `path`, as rows of the table `responses` without `judge`. BadInput names file, line and mend."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    data = _bytes(path)
     if data[:4] == b"PK\x03\x04":
         rows = list(_inspect_archive(path, data))
     elif (whole := _json(data)) is not None and isinstance(whole, dict) and "samples" in whole:
@@ -220,105 +209,165 @@ def read_index(path: Path) -> list[Row]:
 
 
 def _index_row(name: str, number: int, value: Row) -> Row:
-    gold = str(value["gold"]).strip()
-    binary = BINARY.get(gold.lower())
-    task = str(value.get("task") or ("D" if binary in ("success", "fail") else "C" if binary else ""))
-    if task not in FORMAT_OF_TASK:
-        raise BadInput(f"{name}, row {number}: give task (one of {', '.join(FORMAT_OF_TASK)}) for gold {gold!r}")
-    if task in "CD":
-        if binary is None:
-            raise BadInput(f"{name}, row {number}: gold {gold!r} is no verdict (success, fail, yes, no)")
-        positive = binary in ("yes", "success")
-        gold = {"C": ("no", "yes"), "D": ("fail", "success")}[task][positive]
+    stated = str(value["gold"]).strip()
+    guesses = (question.task_of_gold(stated) for question in QUESTIONS.values())
+    task = str(value.get("task") or next(filter(None, guesses), ""))
+    if task not in exam_tasks():
+        raise BadInput(f"{name}, row {number}: give task (one of {', '.join(exam_tasks())}) for gold {stated!r}")
+    question = question_of_task(task)
+    try:
+        gold = question.gold(task, stated)
+    except BadInput as error:
+        raise BadInput(f"{name}, row {number}: {error}") from None
     row = dict.fromkeys(SCHEMAS["answers"].names)
     for column in row:
         kept = value.get(column)
         if column not in ("steps", "options"):
             row[column] = None if kept in (None, "") else str(kept)
     row |= {"task": task, "gold": gold, "world": row["world"] or "foreign", "env_id": row["env_id"] or row["env"]}
-    if task in "CD":
-        row |= {axis: row[axis] or level for axis, level in AXES.items()}
-        row["variant"] = row["variant"] or ("full" if gold in ("yes", "success") else "cf")
-    if task == "A":
-        row["condition"] = row["condition"] or "true"
-    if task == "E":
-        row["condition"] = row["condition"] or "identity"
-    return {**row, "answer_format": value.get("answer_format") or FORMAT_OF_TASK[task]}
+    row |= {column: row[column] or usual for column, usual in question.defaults(task, gold).items()}
+    return {**row, "answer_format": value.get("answer_format") or question.exam_tasks[task]}
 
 
-def register_index(store: Store, rows: list[Row], name: str) -> tuple[Artifact, Artifact]:
-    """The foreign exam as artifacts `release` (items without prompts or pictures, which the index does not give) and
-    `answers`. The same index gives the same keys."""
-    config = {"imported": name, "sha256": digest(json.dumps(rows, sort_keys=True))}
-    release_key = artifact_key("release", VERSION, config, {})
-    release = store.find("release", release_key)
-    if release is None:
-        writer = store.writer("release", release_key)
-        writer.add(
-            "items",
-            (
-                {
-                    "uid": row["uid"],
-                    "task": row["task"],
-                    "prompt": "",
-                    "image_ids": [],
-                    "answer_format": row["answer_format"],
-                    "max_tokens": 0,
-                }
-                for row in rows
-            ),
-        )
-        release = writer.commit(VERSION, config, {})
-    inputs = {"release": release_key}
-    answers_key = artifact_key("answers", VERSION, config, inputs)
-    answers = store.find("answers", answers_key)
-    if answers is None:
-        writer = store.writer("answers", answers_key)
-        writer.add("answers", ({k: v for k, v in row.items() if k != "answer_format"} for row in rows))
-        answers = writer.commit(VERSION, config, inputs)
-    return release, answers
+def index_config(path: Path) -> Config:
+    """The configuration of INDEX_RELEASE and INDEX_ANSWERS for an index. BadInput as read_index."""
+    rows = read_index(path)
+    files = [_stated(path)]
+    return {"imported": path.name, "sha256": digest(json.dumps(rows, sort_keys=True)), "files": files}
+
+
+def _index_release(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
+    """The items of a foreign exam, without prompts or pictures, which an index does not give."""
+    (path,) = _unchanged(config)
+    items = (
+        {name: row[name] for name in ("uid", "task", "answer_format")}
+        | {"prompt": "", "image_ids": [], "max_tokens": 0}
+        for row in read_index(path)
+    )
+    writer.add("items", items)
+
+
+def _index_answers(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
+    (path,) = _unchanged(config)
+    writer.add("answers", ({k: v for k, v in row.items() if k != "answer_format"} for row in read_index(path)))
+
+
+def _index_keyed(config: Config) -> Config:
+    return {name: config[name] for name in ("imported", "sha256")}
+
+
+INDEX_RELEASE = Stage("release", VERSION, _index_release, _index_keyed)
+INDEX_ANSWERS = Stage("answers", VERSION, _index_answers, _index_keyed)  # inputs {"release": INDEX_RELEASE's}
+
+
+# --- files that a configuration names ----------------------------------------------------------------------------------
+
+
+def _stated(path: Path) -> Config:
+    """A file as a configuration names it: where it lies and what is in it."""
+    return {"path": str(path.resolve()), "sha256": digest(_bytes(path))}
+
+
+def _unchanged(config: Config) -> list[Path]:
+    """The files of a configuration. BadInput names one that is gone, or not what it was when it was named."""
+    paths = [Path(file["path"]) for file in config["files"]]
+    for path, file in zip(paths, config["files"], strict=True):
+        if digest(_bytes(path)) != file["sha256"]:
+            raise BadInput(f"{path} has changed since it was named; import it again")
+    return paths
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from error
 
 
 # --- the import --------------------------------------------------------------------------------------------------------
 
 
-def import_answers(
-    store: Store, release: Artifact, rows: list[Row], judge: str, source: str, skip_unknown: bool = False
-) -> tuple[Artifact, dict[str, int]]:
-    """`rows` (see read_answers) as an artifact of the stage `inference`, and counts: answered, pending, unknown.
+def import_config(
+    release: Artifact, files: Sequence[Path], judge: str, text_field: str | None = None, skip_unknown: bool = False
+) -> Config:
+    """The configuration of IMPORTED for answers to `release` in `files`, which are read and checked here, so that what is
+    wrong with them is said before anything is computed.
 
-    Raises BadInput for a uid that occurs twice, and for uids that the exam does not have unless `skip_unknown`.
+    BadInput for what cannot be read, for a uid that occurs twice, and for uids that the exam does not have unless
+    `skip_unknown`.
     """
-    planned = release.read("items").select("uid")
-    frame = pl.DataFrame(rows, schema=_IMPORTED, orient="row")
+    frame = _read(files, text_field)
+    source = ", ".join(path.name for path in files)
+    known = _known(frame, release, source, skip_unknown)
+    return {
+        "judge": judge,
+        "imported": source,
+        "sha256": digest(known.write_json()),
+        "files": [_stated(path) for path in files],
+        "text_field": text_field,
+        "skip_unknown": skip_unknown,
+        "unknown": len(frame) - len(known),
+    }
+
+
+def _imported_keyed(config: Config) -> Config:
+    """The judge's name and, by their digest, the answers to items of the exam; not where the files lie."""
+    return {name: config[name] for name in ("judge", "imported", "sha256")}
+
+
+def _import(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
+    """One row a planned (uid, replicate): what was imported, the rest `pending`."""
+    release, source = inputs["release"], config["imported"]
+    known = _known(_read(_unchanged(config), config["text_field"]), release, source, config["skip_unknown"])
+    if digest(known.write_json()) != config["sha256"]:
+        raise BadInput(
+            f"{source}: the answers to exam {release.key[:12]} are not those that were named; import them again"
+        )
+    planned = (
+        release.read("items").select("uid").join(known.select("replicate").unique().sort("replicate"), how="cross")
+    )
+    absent = planned.join(known, on=["uid", "replicate"], how="anti")
+    missing = absent.with_columns(status=pl.lit("pending"), error=pl.lit(ABSENT))
+    every = pl.concat([known, missing], how="diagonal").sort("uid", "replicate")
+    writer.add("responses", every.with_columns(judge=pl.lit(config["judge"]), server=pl.lit(f"imported from {source}")))
+
+
+IMPORTED = Stage("inference", VERSION, _import, _imported_keyed)  # inputs {"release": the exam that was answered}
+
+
+def import_counts(artifact: Artifact, config: Config) -> dict[str, int]:
+    """Of an artifact of IMPORTED: planned answers that were imported (`answered`) and that were not (`pending`), and answers
+    that were left out because the exam does not ask for them (`unknown`)."""
+    absent = artifact.read("responses").select((pl.col("error") == ABSENT).fill_null(False).sum()).item()
+    return {
+        "answered": artifact.manifest["rows"]["responses"] - absent,
+        "pending": absent,
+        "unknown": config["unknown"],
+    }
+
+
+def _read(files: Sequence[Path], text_field: str | None) -> pl.DataFrame:
+    rows = [row for path in files for row in read_answers(path, text_field)]
+    return pl.DataFrame(rows, schema=_IMPORTED, orient="row")
+
+
+def _known(frame: pl.DataFrame, release: Artifact, source: str, skip_unknown: bool) -> pl.DataFrame:
+    """The answers to items of the release. BadInput: see import_config."""
     twice = frame.group_by("uid", "replicate", maintain_order=True).len().filter(pl.col("len") > 1)
     if len(twice):
         raise BadInput(
             f"{source}: {len(twice)} answers occur twice, the first is {twice['uid'][0]!r}; keep one of each"
         )
+    planned = release.read("items").select("uid")
     unknown = frame.join(planned, on="uid", how="anti")
     if len(unknown) and not skip_unknown:
         raise BadInput(
             f"{source}: {len(unknown)} of {len(frame)} uids are not in exam {release.key[:12]}, the first is "
             f"{unknown['uid'][0]!r}; name the exam that was answered, or give --skip-unknown"
         )
-    known = frame.join(planned, on="uid", how="semi")
-    if not len(known):
+    if len(unknown) == len(frame):
         raise BadInput(f"{source}: no uid is in exam {release.key[:12]}")
-    replicates = known["replicate"].unique().sort()
-    seats = planned.join(replicates.to_frame(), how="cross")
-    absent = seats.join(known, on=["uid", "replicate"], how="anti")
-    config = {"judge": judge, "imported": source, "sha256": digest(known.write_json())}
-    inputs = {"release": release.key}
-    key = artifact_key("inference", VERSION, config, inputs)
-    counts = {"answered": len(known), "pending": len(absent), "unknown": len(unknown)}
-    if found := store.find("inference", key):
-        return found, counts
-    writer = store.writer("inference", key)
-    missing = absent.with_columns(status=pl.lit("pending"), error=pl.lit("not among the imported answers"))
-    every = pl.concat([known, missing], how="diagonal").sort("uid", "replicate")
-    writer.add("responses", every.with_columns(judge=pl.lit(judge), server=pl.lit(f"imported from {source}")))
-    return writer.commit(VERSION, config, inputs), counts
+    return frame.join(planned, on="uid", how="semi")
 
 
 _IMPORTED = {

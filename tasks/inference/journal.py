@@ -36,7 +36,7 @@ Row = dict[str, Any]
 
 
 class Journal:
-    """The rows of one judge on one release. `key` names both; see `tasks.inference.stage.journal_key`."""
+    """The rows of one judge on one release. `key` names both; see `tasks.inference.exam.journal_key`."""
 
     def __init__(self, store: Store, key: str):
         self.store = store
@@ -60,10 +60,6 @@ class Journal:
                 if line.endswith(b"\n"):
                     with contextlib.suppress(orjson.JSONDecodeError):
                         yield orjson.loads(line)
-
-    def forget(self) -> None:
-        """Remove every row, so that the next run asks everything again."""
-        self.store.files.delete(self.folder)
 
     def _segments(self) -> list[str]:
         return [name for name in self.store.files.list(self.folder) if name.endswith(".jsonl")]

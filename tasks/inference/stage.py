@@ -26,7 +26,7 @@ import contextlib
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any, TypeVar
 
-from storage import Artifact, Store, canonical_json
+from storage import Artifact, canonical_json
 from storage.store import ArtifactWriter
 from tasks.errors import BadInput, StageFailed
 from tasks.inference import canaries
@@ -217,11 +217,6 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
             batch = []
     if batch:
         yield batch
-
-
-def forget(store: Store, release_key: str, spec: JudgeSpec) -> None:
-    """Drop a judge's answers to a release, so that the next run of the stage (with `refresh`) asks everything again."""
-    journal_of(store, release_key, spec).forget()
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:

@@ -122,9 +122,9 @@ def test_bad_input_is_one_message_and_exit_code_2(tmp_path: Path, arguments: lis
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[run]\nprocesess = 2\n", 'unknown key "run.procesess" (did you mean "processes"?)'),
-        ("[run]\nprocesses = 'two'\n", '"run.processes"'),
-        ("[runs]\nseed = 2\n", 'unknown key "runs" (did you mean "run"?)'),
+        ("[run]\nprocesess = 2\n", "unknown key 'run.procesess' (did you mean 'processes'?)"),
+        ("[run]\nprocesses = 'two'\n", "'run.processes'"),
+        ("[runs]\nseed = 2\n", "unknown key 'runs' (did you mean 'run'?)"),
         ("[run\n", "is not valid TOML"),
         ('[judges.mine]\napi = "openai"\nmodle = "x"\n', "did you mean 'model'"),
     ],

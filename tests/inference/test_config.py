@@ -45,10 +45,10 @@ def test_a_file_names_judges(tmp_path):
     [
         (
             {"api": "openai", "model": "m", "limits": {"concurency": 3}},
-            ["limits.concurency", 'did you mean "concurrency"'],
+            ["limits.concurency", "did you mean 'concurrency'"],
         ),
-        ({"api": "openai", "modle": "m"}, ['"modle"', 'did you mean "model"']),
-        ({"api": "vllm", "model": "m", "serve": {"max_image": 3}}, ["serve.max_image", '"max_images"']),
+        ({"api": "openai", "modle": "m"}, ["'modle'", "did you mean 'model'"]),
+        ({"api": "vllm", "model": "m", "serve": {"max_image": 3}}, ["serve.max_image", "'max_images'"]),
         ({"api": "openia", "model": "m"}, ["api", "openai"]),
         ({"api": "openai", "model": "m", "limits": {"concurrency": 0}}, ["limits.concurrency"]),
         ({"api": "anthropic", "model": "m", "decoding": {"seed": 1}}, ["no parameter seed", "drop = ['seed']"]),
@@ -85,7 +85,7 @@ def test_files_that_are_no_toml_or_not_there(tmp_path):
 
 
 def test_an_unknown_judge_names_the_nearest():
-    with pytest.raises(BadInput, match=r"no judge is called 'tile-raeder' .did you mean .tile-reader."):
+    with pytest.raises(BadInput, match=r"no judge is called 'tile-raeder' .did you mean 'tile-reader'"):
         resolve(["tile-raeder"])
 
 

@@ -3,9 +3,19 @@ import zipfile
 
 import pytest
 
-from storage import Store
+from storage import Store, digest
 from tasks.errors import BadInput
-from tasks.inference.importing import import_answers, read_answers, read_index, register_index
+from tasks.inference.importing import (
+    IMPORTED,
+    INDEX_ANSWERS,
+    INDEX_RELEASE,
+    import_config,
+    import_counts,
+    index_config,
+    read_answers,
+    read_index,
+)
+from tasks.stage import Ref, produce
 
 INDEX = [
     {"uid": "one", "env": "doorkey", "group_id": "g1", "variant": "full", "framing": "neu", "gold": "Success"},
@@ -22,9 +32,22 @@ def lines(path, rows):
 
 @pytest.fixture
 def exam(tmp_path):
-    store = Store(tmp_path / "store")
-    release, answers = register_index(store, read_index(lines(tmp_path / "index.jsonl", INDEX)), "index.jsonl")
-    return store, release, answers
+    return register(str(tmp_path / "store"), lines(tmp_path / "index.jsonl", INDEX))
+
+
+def register(location, path):
+    """The store, and the release and answers of an index as artifacts."""
+    config = index_config(path)
+    release = produce(location, INDEX_RELEASE, "all", config, {}).ref
+    answers = produce(location, INDEX_ANSWERS, "all", config, {"release": release}).ref
+    store = Store(location)
+    return store, store.get(release.stage, release.key), store.get(answers.stage, answers.key)
+
+
+def imported(store, release, config):
+    """The artifact of an import."""
+    ref = produce(store.location, IMPORTED, config["judge"], config, {"release": Ref("release", release.key)}).ref
+    return store.get(ref.stage, ref.key)
 
 
 def test_plain_lines_with_the_usual_field_names(tmp_path):
@@ -163,24 +186,111 @@ def test_bad_indexes_are_named(tmp_path, change, message):
         read_index(lines(tmp_path / "index.jsonl", [{**INDEX[0], **change}, INDEX[1]]))
 
 
-def test_what_was_not_answered_stays_planned(exam):
-    store, release, _ = exam
-    rows = [{"uid": "one", "replicate": 0, "status": "ok", "text": "Success"}]
-    artifact, counts = import_answers(store, release, rows, "j", "x.jsonl")
-    assert counts == {"answered": 1, "pending": 1, "unknown": 0}
-    assert dict(artifact.read("responses").select("uid", "status").iter_rows()) == {"one": "ok", "two": "pending"}
-    again, _ = import_answers(store, release, rows, "j", "x.jsonl")
-    assert again.key == artifact.key
+def test_an_index_without_presentations_gets_the_canonical_ones(tmp_path):
+    rows = read_index(lines(tmp_path / "index.jsonl", [
+        {"uid": "c", "env": "doorkey", "group_id": "g1", "gold": "No"},
+        {"uid": "d", "env": "doorkey", "group_id": "g1", "gold": 1},
+        {"uid": "a", "task": "A", "env": "doorkey", "group_id": "g1", "gold": "B"},
+        {"uid": "e", "task": "E", "env": "doorkey", "group_id": "g1", "gold": "dropped", "condition": "status"},
+    ]))  # fmt: skip
+    told = [
+        tuple(row[name] for name in ("task", "answer_format", "gold", "variant", "visual", "condition")) for row in rows
+    ]
+    assert told == [
+        ("C", "yes_no", "no", "cf", "clean", None),
+        ("D", "success_fail", "success", "full", "clean", None),
+        ("A", "letter", "B", None, None, "true"),
+        ("E", "label", "dropped", None, None, "status"),
+    ]
 
 
-def test_unknown_and_repeated_uids(exam):
+def test_what_was_not_answered_stays_planned(exam, tmp_path):
     store, release, _ = exam
-    row = {"uid": "one", "replicate": 0, "status": "ok", "text": "Success"}
+    path = lines(tmp_path / "x.jsonl", [{"uid": "one", "text": "Success"}])
+    config = import_config(release, [path], "j")
+    artifact = imported(store, release, config)
+    assert import_counts(artifact, config) == {"answered": 1, "pending": 1, "unknown": 0}
+    rows = artifact.read("responses")
+    assert dict(rows.select("uid", "status").iter_rows()) == {"one": "ok", "two": "pending"}
+    assert rows["judge"].unique().to_list() == ["j"] and rows["server"].unique().to_list() == ["imported from x.jsonl"]
+    assert imported(store, release, import_config(release, [path], "j")).key == artifact.key
+
+
+def test_unknown_and_repeated_uids(exam, tmp_path):
+    _, release, _ = exam
+    row = {"uid": "one", "text": "Success"}
+    path = tmp_path / "x.jsonl"
     with pytest.raises(BadInput, match="occur twice, the first is 'one'"):
-        import_answers(store, release, [row, row], "j", "x.jsonl")
+        import_config(release, [lines(path, [row, row])], "j")
     with pytest.raises(BadInput, match=r"1 of 2 uids are not in exam .* 'three'"):
-        import_answers(store, release, [row, {**row, "uid": "three"}], "j", "x.jsonl")
-    _, counts = import_answers(store, release, [row, {**row, "uid": "three"}], "j", "x.jsonl", skip_unknown=True)
-    assert counts["unknown"] == 1
+        import_config(release, [lines(path, [row, {**row, "uid": "three"}])], "j")
+    assert import_config(release, [path], "j", skip_unknown=True)["unknown"] == 1
     with pytest.raises(BadInput, match="no uid is in exam"):
-        import_answers(store, release, [{**row, "uid": "three"}], "j", "x.jsonl", skip_unknown=True)
+        import_config(release, [lines(path, [{**row, "uid": "three"}])], "j", skip_unknown=True)
+
+
+def test_several_files_are_one_judges_answers(exam, tmp_path):
+    store, release, _ = exam
+    files = [
+        lines(tmp_path / "a.jsonl", [{"uid": "one", "said": "Success"}]),
+        lines(tmp_path / "b.jsonl", [{"uid": "two", "said": "Fail"}]),
+    ]
+    config = import_config(release, files, "j", text_field="said")
+    artifact = imported(store, release, config)
+    assert artifact.read("responses")["text"].to_list() == ["Success", "Fail"]
+    assert import_counts(artifact, config)["answered"] == 2
+    with pytest.raises(BadInput, match="occur twice"):
+        import_config(release, [files[0], files[0]], "j", text_field="said")
+
+
+def test_where_the_files_lie_is_no_part_of_the_key(exam, tmp_path):
+    _, release, _ = exam
+    keys = set()
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        path = lines(tmp_path / folder / "x.jsonl", [{"uid": "one", "text": "Success"}])
+        keys.add(IMPORTED.key(import_config(release, [path], "j"), {"release": Ref("release", release.key)}))
+    assert len(keys) == 1
+
+
+def test_a_file_that_is_gone_or_was_changed_is_named(exam, tmp_path):
+    store, release, _ = exam
+    path = lines(tmp_path / "x.jsonl", [{"uid": "one", "text": "Success"}])
+    config = import_config(release, [path], "j")
+    lines(path, [{"uid": "one", "text": "Fail"}])
+    with pytest.raises(BadInput, match=r"x\.jsonl has changed since it was named"):
+        imported(store, release, config)
+    path.unlink()
+    with pytest.raises(BadInput, match=r"cannot read .*x\.jsonl"):
+        imported(store, release, config)
+    index = lines(tmp_path / "other.jsonl", INDEX[:1])
+    named = index_config(index)
+    lines(index, INDEX)
+    with pytest.raises(BadInput, match=r"other\.jsonl has changed"):
+        produce(store.location, INDEX_RELEASE, "all", named, {})
+
+
+def test_imports_have_the_keys_and_rows_that_they_always_had(tmp_path):
+    """Computed before imports were stages; stores hold them."""
+    usual = {"env": "doorkey", "group_id": "g1"}
+    index = lines(tmp_path / "index.jsonl", [
+        *INDEX,
+        {"uid": "a", "task": "A", **usual, "gold": "B"},
+        {"uid": "c", **usual, "gold": "no"},
+        {"uid": "b", "task": "B", **usual, "gold": "{}"},
+        {"uid": "e", "task": "E", **usual, "gold": "key_red", "condition": "status"},
+        {"uid": "d", **usual, "gold": 1},
+    ])  # fmt: skip
+    store, release, answers = register(str(tmp_path / "store"), index)
+    assert release.key == "c9bafb378330ce5a417213cf370eb51fe0afe7665f0fe0a8dd00718a62abcdcb"
+    assert answers.key == "fe1d83155d373b0950c894f0d542cefa91051b5f8cbdc5171232a87ab6e4721d"
+    rows = [{"uid": "one", "text": "Success"}, {"uid": "two", "text": "Fail"}, {"uid": "three", "text": "Fail"}]
+    config = import_config(release, [lines(tmp_path / "x.jsonl", rows)], "j", skip_unknown=True)
+    artifact = imported(store, release, config)
+    assert artifact.key == "76c2f78d9f2f0a6a2c2db4978f214861191147f98d8398590b63d64332db27cd"
+    tables = release.read("items"), answers.read("answers"), artifact.read("responses")
+    assert [digest(json.dumps(table.to_dicts()))[:16] for table in tables] == [
+        "c171fd10c78526ad",
+        "dc2532b14e1c8e2b",
+        "c9ef6b331786ffa9",
+    ]

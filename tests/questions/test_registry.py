@@ -10,12 +10,8 @@ from storage import digest
 from tasks.errors import BadInput
 from tasks.questions import (
     QUESTIONS,
-    Constraint,
-    Parse,
-    Question,
     constraint_of,
     exam_tasks,
-    grade_equal,
     outcomes_of,
     question_of_format,
     question_of_task,
@@ -149,18 +145,3 @@ def test_gold_of_a_foreign_exam_in_the_spelling_of_the_task():
     assert [verdict.task_of_gold(stated) for stated in ("yes", "Fail", "B")] == ["C", "D", None]
     with pytest.raises(BadInput, match="gold 'perhaps' is no verdict"):
         verdict.gold("D", "perhaps")
-
-
-def test_a_kind_from_outside_is_read_and_graded(monkeypatch):
-    """What an installed package would offer: no change in the packages that read and grade."""
-    haiku = Question(
-        name="haiku",
-        formats={"lines": Constraint(choice=("three", "four"))},
-        exam_tasks={"H": "lines"},
-        parse=lambda text, answer_format, policy, tags: Parse("strict", (text or "").strip(), text),
-        grade=grade_equal,
-        wrong=pl.lit("miscounted"),
-    )
-    monkeypatch.setitem(QUESTIONS._registered, "haiku", haiku)
-    assert question_of_format("lines") is question_of_task("H") is haiku
-    assert constraint_of("lines").choice == ("three", "four") and exam_tasks() == list("ABCDEH")
