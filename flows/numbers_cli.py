@@ -102,11 +102,11 @@ def import_responses(
 def _headline(metrics: pl.DataFrame) -> list[dict[str, Any]]:
     import polars as pl
 
-    from tasks.scoring.comparisons import HEADLINE
+    from tasks.scoring import headline_metrics
 
-    order = {name: place for place, name in enumerate(HEADLINE)}
+    order = {name: place for place, name in enumerate(headline_metrics())}
     return (
-        metrics.filter((pl.col("slice") == "all") & (pl.col("protocol") == "all") & pl.col("metric").is_in(HEADLINE))
+        metrics.filter((pl.col("slice") == "all") & (pl.col("protocol") == "all") & pl.col("metric").is_in(list(order)))
         .sort("task", "representation", pl.col("metric").replace_strict(order))
         .to_dicts()
     )

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from tasks.parsing import parse_answer
-from tasks.scoring.graded import SCENE_WEIGHTS, score_scene
+from tasks.questions.scene import SCENE_WEIGHTS, score_scene
 
 GOLD = {
     "agent": {"pos": [3, 6], "dir": "up", "carrying": None},
