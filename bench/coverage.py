@@ -12,8 +12,8 @@ import sys
 
 import numpy as np
 
-from tasks.scoring.bootstrap import Sums, percentile_interval, resample
-from tasks.scoring.intervals import difference_interval, rate_interval
+from tasks.statistics.bootstrap import Sums, percentile_interval, resample
+from tasks.statistics.intervals import difference_interval, rate_interval
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()

@@ -19,9 +19,9 @@ import numpy as np  # noqa: E402
 from scipy import stats  # noqa: E402
 
 from tasks.scoring import assess, grade  # noqa: E402
-from tasks.scoring.bootstrap import Sums, percentile_interval, resample  # noqa: E402
 from tasks.scoring.les import _fit  # noqa: E402
 from tasks.scoring.simulation import Judge, exam, sit  # noqa: E402
+from tasks.statistics.bootstrap import Sums, percentile_interval, resample  # noqa: E402
 
 RESAMPLES, GROUPS, JUDGES = 20_000, 432, 4
 METRICS = (

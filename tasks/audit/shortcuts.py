@@ -28,10 +28,10 @@ from sklearn.preprocessing import MaxAbsScaler
 from storage import Artifact
 from tasks.audit.actions import ActionNeed, action_need
 from tasks.parsing import parse_responses
-from tasks.scoring import grade, score_scene
-from tasks.scoring.bootstrap import Sums
-from tasks.scoring.graded import SCENE_WEIGHTS
-from tasks.scoring.intervals import rate_interval
+from tasks.questions.scene import SCENE_WEIGHTS, score_scene
+from tasks.scoring import grade
+from tasks.statistics.bootstrap import Sums
+from tasks.statistics.intervals import rate_interval
 
 FOLDS = 5
 THUMB = 8  # pixels a side of the coarse view

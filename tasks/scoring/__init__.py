@@ -1,7 +1,13 @@
-"""Metrics and statistics, one module a metric family."""
+"""Grades, metrics, comparisons and failure modes: answers and what was read of them -> numbers.
 
-from tasks.scoring.graded import grade, score_scene
+graded.py        every planned item with what its answer is worth      families/     metrics, one file a family
+metrics.py       all metrics of an exam                                comparisons.py, compare.py   differences
+modes.py         failure modes, as rules over metrics                  stage.py      the stages
+"""
+
+from tasks.scoring.families import headline_metrics, metrics_at_a_glance
+from tasks.scoring.graded import grade
 from tasks.scoring.metrics import measure
 from tasks.scoring.stage import SCORING, assess, graded_from
 
-__all__ = ["SCORING", "assess", "grade", "graded_from", "measure", "score_scene"]
+__all__ = ["SCORING", "assess", "grade", "graded_from", "headline_metrics", "measure", "metrics_at_a_glance"]

@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 
 from tasks.errors import BadInput
-from tasks.scoring.bootstrap import RESAMPLES
-from tasks.scoring.comparisons import MAX_GAP, adjusted, differences, headline_parts
+from tasks.scoring.comparisons import adjusted, headline_parts
+from tasks.scoring.differences import MAX_GAP, differences
 from tasks.scoring.metrics import tasks_of
+from tasks.statistics.bootstrap import RESAMPLES
 
 
 @dataclass(frozen=True)

@@ -138,11 +138,11 @@ def _ascent(curvature: Array, slope: Array) -> Array:
     """A Newton step of at most 3 a coordinate that goes uphill even where the curvature is not positive."""
     try:
         np.linalg.cholesky(curvature)
-        step = np.linalg.solve(curvature, slope)
+        step = np.asarray(np.linalg.solve(curvature, slope), float)
     except np.linalg.LinAlgError:
         eigen, basis = np.linalg.eigh(curvature)
         step = basis @ ((basis.T @ slope) / np.maximum(np.abs(eigen), 1e-3))
-    return step * min(1.0, 3.0 / np.abs(step).max())
+    return step * min(1.0, 3.0 / float(np.abs(step).max()))
 
 
 def _profile(model: _Model, best: float, mode: Array, index: int, drop: float, sign: int) -> float:
@@ -176,14 +176,14 @@ def _profile(model: _Model, best: float, mode: Array, index: int, drop: float, s
             middle = (inner + outer) / 2
         middle_fall, theta = fall(middle, theta)
         if abs(middle_fall) < 3e-3:
-            return middle
+            return float(middle)
         if middle_fall > 0:
             outer, outer_fall = middle, middle_fall
             inner_fall /= 2
         else:
             inner, inner_fall = middle, middle_fall
             outer_fall /= 2
-    return (inner + outer) / 2
+    return float((inner + outer) / 2)
 
 
 def cochran_q(verdicts: Array) -> float | None:

@@ -7,15 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from tasks.scoring import parts
-from tasks.scoring.bootstrap import RESAMPLES
-from tasks.scoring.compliance import compliance_parts, retest_parts
-from tasks.scoring.exchange import exchange_parts
-from tasks.scoring.graded import BINARY_TASKS
-from tasks.scoring.judging import judging_parts
-from tasks.scoring.leakage import leakage_fits, leakage_rows
-from tasks.scoring.local import scene_parts, tracking_parts, transition_parts
-from tasks.scoring.stability import stability_parts
+from tasks.scoring.families import families_of, metrics_of
+from tasks.statistics.bootstrap import RESAMPLES
+from tasks.statistics.metric import by_name
+from tasks.statistics.parts import summarize, together, with_slices
 
 
 def tasks_of(graded: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
@@ -25,26 +20,17 @@ def tasks_of(graded: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
         yield str(world), str(task), rows
 
 
-def task_parts(task: str, rows: pl.DataFrame) -> list[pl.DataFrame]:
-    """Parts of every metric of one task of one world."""
-    if task in BINARY_TASKS:
-        return [*judging_parts(rows), *stability_parts(rows), *exchange_parts(rows), *compliance_parts(rows)]
-    if task == "A":
-        true = rows.filter(pl.col("companion_of").is_null())
-        return [*transition_parts(rows), *compliance_parts(true)]
-    base = rows.filter(pl.col("companion_of").is_null())
-    local = scene_parts(base) if task == "B" else tracking_parts(base) if task == "E" else []
-    return [*local, *compliance_parts(base)]
-
-
 def measure(graded: pl.DataFrame, resamples: int = RESAMPLES, seed: int = 0) -> list[dict[str, Any]]:
-    """Rows of `metrics` for every judge, task, representation, slice and protocol of `graded` (see graded.grade)."""
-    found: list[dict[str, Any]] = []
+    """Rows of `metrics` for every judge, task, representation, slice and protocol of `graded` (see graded.grade).
+
+    BadInput names a task that is asked as no kind of question.
+    """
+    made: list[dict[str, Any]] = []
     for world, task, rows in tasks_of(graded):
-        again = retest_parts(graded.filter((pl.col("world") == world) & (pl.col("task") == task)))
-        made = pl.concat([*task_parts(task, rows), *again])
-        found.extend(parts.summarize(parts.with_slices(made), resamples, seed))
-        if task in BINARY_TASKS:
-            for seat, family, fit, planned, read in leakage_fits(rows):
-                found.extend(leakage_rows(seat, family, fit, planned, read))
-    return found
+        families = families_of(task)
+        every = graded.filter((pl.col("world") == world) & (pl.col("task") == task))
+        parts = together(part for family in families for part in family.parts(every if family.replicates else rows))
+        made.extend(summarize(with_slices(parts), by_name(metrics_of(families)), resamples, seed))
+        for family in families:
+            made.extend(family.rows(every if family.replicates else rows))
+    return made

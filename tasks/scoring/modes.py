@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.scoring.graded import BINARY_TASKS
-from tasks.scoring.parts import ALL, MIN_ACTIVE, POOLED
-from tasks.scoring.stability import FAMILIES
+from tasks.questions import question_of_task
+from tasks.scoring.families.stability import PROBE_FAMILIES
+from tasks.statistics.metric import MIN_ACTIVE
+from tasks.statistics.parts import ALL, POOLED
 
 ALL_FAIL_BELOW, SUCCESS_BIASED_ABOVE, CF_ACCEPTED_ABOVE = 0.1, 0.9, 0.9  # paper 1, Appendix A.4
 STABLE_FROM = 0.80  # a judge that keeps its verdict in fewer groups than this leaks or is fragile
@@ -24,8 +25,8 @@ Verdict = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Seat:
-    """The metrics of one judge, world, task and representation; `of` looks one up."""
+class Measured:
+    """The metrics of one judge, world, task and representation, by metric and protocol."""
 
     judge: str
     world: str
@@ -33,7 +34,8 @@ class Seat:
     representation: str | None
     rows: dict[tuple[str, str], Metric]
 
-    def of(self, metric: str, protocol: str = "all") -> Metric | None:
+    def get(self, metric: str, protocol: str = "all") -> Metric | None:
+        """The row of a metric; None where it is not there or has no value."""
         row = self.rows.get((metric, protocol))
         return row if row is not None and row["value"] is not None else None
 
@@ -51,38 +53,38 @@ def _side(row: Metric, limit: float) -> str:
     return "below" if row["ci_high"] < limit else "above" if row["ci_low"] >= limit else "across"
 
 
-def all_fail(seat: Seat) -> Verdict:
-    active = seat.of("p_active", "eligible")
+def all_fail(measured: Measured) -> Verdict:
+    active = measured.get("p_active", "eligible")
     if active is None:
-        return "undecided", _why(seat, "p_active")
+        return "undecided", _why(measured, "p_active")
     return ("present" if active["value"] < ALL_FAIL_BELOW else "absent"), _shown("p_active", active)
 
 
-def success_biased(seat: Seat) -> Verdict:
-    active, rejected = seat.of("p_active", "eligible"), seat.of("Acc_cf", "eligible")
+def success_biased(measured: Measured) -> Verdict:
+    active, rejected = measured.get("p_active", "eligible"), measured.get("Acc_cf", "eligible")
     if active is None or rejected is None:
-        return "undecided", _why(seat, "p_active")
+        return "undecided", _why(measured, "p_active")
     holds = active["value"] > SUCCESS_BIASED_ABOVE and 1 - rejected["value"] > CF_ACCEPTED_ABOVE
     return (
         "present" if holds else "absent"
     ), f"{_shown('p_active', active)}; accepts {1 - rejected['value']:.2f} of CF"
 
 
-def low_activation(seat: Seat) -> Verdict:
-    conditional = seat.of("IDR_cond", "eligible")
+def low_activation(measured: Measured) -> Verdict:
+    conditional = measured.get("IDR_cond", "eligible")
     if conditional is None:
-        active = seat.of("p_active", "eligible")
+        active = measured.get("p_active", "eligible")
         if active is None:
-            return "undecided", _why(seat, "p_active")
+            return "undecided", _why(measured, "p_active")
         return "absent", "no active group: IDR_cond is undefined"
     groups = conditional["n_groups"]
     return ("present" if groups < MIN_ACTIVE else "absent"), f"{groups} active groups"
 
 
-def presentation_leakage(seat: Seat) -> Verdict:
+def presentation_leakage(measured: Measured) -> Verdict:
     evidence, verdicts = [], []
-    for family in FAMILIES:
-        same, effect = seat.of(f"JCR_{family.name}", "eligible"), seat.of(f"LES_{family.name}", "eligible")
+    for family in PROBE_FAMILIES:
+        same, effect = measured.get(f"JCR_{family.name}", "eligible"), measured.get(f"LES_{family.name}", "eligible")
         if same is None:
             continue
         text = _shown(f"{family.name}: JCR", same)
@@ -98,19 +100,19 @@ def presentation_leakage(seat: Seat) -> Verdict:
     return _worst(verdicts), "; ".join(evidence)
 
 
-def representation_fragility(seat: Seat) -> Verdict:
-    found = [(name, row) for name in ("VCC_rep", "VCC_oracle") if (row := seat.of(name, "eligible"))]
+def representation_fragility(measured: Measured) -> Verdict:
+    found = [(name, row) for name in ("VCC_rep", "VCC_oracle") if (row := measured.get(name, "eligible"))]
     if not found:
-        return "undecided", _why(seat, "VCC_rep")
+        return "undecided", _why(measured, "VCC_rep")
     sides = {"below": "present", "above": "absent", "across": "undecided"}
     return _worst([sides[_side(row, STABLE_FROM)] for _, row in found]), "; ".join(_shown(*pair) for pair in found)
 
 
-def action_ignorant(seat: Seat) -> Verdict:
-    accuracy = seat.of("Acc_A1")
-    drops = [(name, row) for name in ("delta_shuffle", "delta_mask") if (row := seat.of(name))]
-    if accuracy is None or not drops or seat.of("Acc_A1", "eligible") is None:
-        return "undecided", _why(seat, "Acc_A1")
+def action_ignorant(measured: Measured) -> Verdict:
+    accuracy = measured.get("Acc_A1")
+    drops = [(name, row) for name in ("delta_shuffle", "delta_mask") if (row := measured.get(name))]
+    if accuracy is None or not drops or measured.get("Acc_A1", "eligible") is None:
+        return "undecided", _why(measured, "Acc_A1")
     text = "; ".join([_shown("Acc_A1", accuracy), *(_shown(*pair) for pair in drops)])
     if any(row["ci_low"] is not None and row["ci_low"] > 0 for _, row in drops):
         return "absent", text
@@ -120,14 +122,14 @@ def action_ignorant(seat: Seat) -> Verdict:
     return ("present" if small else "undecided"), text
 
 
-def causal_misgrounding(seat: Seat) -> Verdict:
-    raw = seat.of("IDR_raw")
-    if raw is None or seat.of("IDR_raw", "eligible") is None:
-        return "undecided", _why(seat, "IDR_raw")
+def causal_misgrounding(measured: Measured) -> Verdict:
+    raw = measured.get("IDR_raw")
+    if raw is None or measured.get("IDR_raw", "eligible") is None:
+        return "undecided", _why(measured, "IDR_raw")
     text = _shown("IDR_raw", raw)
-    if active := seat.of("p_active"):
+    if active := measured.get("p_active"):
         text += f"; {_shown('p_active', active)}"
-    conditional = seat.of("IDR_cond")
+    conditional = measured.get("IDR_cond")
     strong = conditional is not None and conditional["n_groups"] >= MIN_ACTIVE
     if conditional is not None:
         text += f"; {_shown('IDR_cond', conditional)}" + ("" if strong else " (too few active groups to count)")
@@ -139,11 +141,11 @@ def causal_misgrounding(seat: Seat) -> Verdict:
     return ("absent" if all(side == "above" for side in sides) else "undecided"), text
 
 
-def stability_trap(seat: Seat) -> Verdict:
-    stable = [(f"JCR {f.name}", row) for f in FAMILIES if (row := seat.of(f"JCR_{f.name}", "eligible"))]
-    raw, correct = seat.of("IDR_raw"), seat.of("JAcc_neu")
-    if not stable or raw is None or correct is None or seat.of("IDR_raw", "eligible") is None:
-        return "undecided", _why(seat, "IDR_raw")
+def stability_trap(measured: Measured) -> Verdict:
+    stable = [(f"JCR {f.name}", row) for f in PROBE_FAMILIES if (row := measured.get(f"JCR_{f.name}", "eligible"))]
+    raw, correct = measured.get("IDR_raw"), measured.get("JAcc_neu")
+    if not stable or raw is None or correct is None or measured.get("IDR_raw", "eligible") is None:
+        return "undecided", _why(measured, "IDR_raw")
     text = "; ".join([*(_shown(*pair) for pair in stable), _shown("IDR_raw", raw), _shown("JAcc_neu", correct)])
     sides = [_side(raw, SENSITIVE_FROM), _side(correct, SENSITIVE_FROM)]
     if any(row["value"] < STABLE_FROM for _, row in stable) or all(side == "above" for side in sides):
@@ -155,12 +157,12 @@ def _worst(verdicts: list[str]) -> str:
     return next(name for name in ("present", "undecided", "absent") if name in verdicts)
 
 
-def _why(seat: Seat, metric: str) -> str:
-    row = seat.rows.get((metric, "eligible")) or seat.rows.get((metric, "all"))
+def _why(measured: Measured, metric: str) -> str:
+    row = measured.rows.get((metric, "eligible")) or measured.rows.get((metric, "all"))
     return (row or {}).get("reason") or f"{metric} is not there"
 
 
-RULES: dict[str, tuple[Callable[[Seat], Verdict], str]] = {
+RULES: dict[str, tuple[Callable[[Measured], Verdict], str]] = {
     "all_fail_degenerate": (
         all_fail,
         f"rarely accepts a genuine success (p_active below {ALL_FAIL_BELOW}): high rejection or stability says nothing",
@@ -204,31 +206,32 @@ JUDGING = tuple(name for name in RULES if name not in ("representation_fragility
 DEGENERATE = tuple(name for name in RULES if name.endswith(("degenerate", "unstable")))
 
 
-def _rules_for(seat: Seat) -> tuple[str, ...]:
-    if seat.task in BINARY_TASKS:
-        return ("representation_fragility",) if "/" in (seat.representation or "") else JUDGING
-    return ("action_ignorant_heuristic",) if seat.task == "A" else ()
+def _rules_for(measured: Measured) -> tuple[str, ...]:
+    question = question_of_task(measured.task).name
+    if question == "verdict":
+        return ("representation_fragility",) if "/" in (measured.representation or "") else JUDGING
+    return ("action_ignorant_heuristic",) if question == "letter" else ()
 
 
 def findings(metrics: list[Metric]) -> list[dict[str, Any]]:
     """Rows of `findings` for every judge, task and representation of `metrics`."""
-    seats: dict[tuple[str, str, str, str | None], dict[tuple[str, str], Metric]] = {}
+    by_judge: dict[tuple[str, str, str, str | None], dict[tuple[str, str], Metric]] = {}
     for row in metrics:
         if row["slice"] == ALL and row["judge"] != POOLED:
             key = (row["judge"], row["world"], row["task"], row["representation"])
-            seats.setdefault(key, {})[row["metric"], row["protocol"]] = row
-    return [row for key, rows in seats.items() for row in _found(Seat(*key, rows))]
+            by_judge.setdefault(key, {})[row["metric"], row["protocol"]] = row
+    return [row for key, rows in by_judge.items() for row in _found(Measured(*key, rows))]
 
 
-def _found(seat: Seat) -> Iterator[dict[str, Any]]:
-    for name in _rules_for(seat):
+def _found(measured: Measured) -> Iterator[dict[str, Any]]:
+    for name in _rules_for(measured):
         rule, words = RULES[name]
-        verdict, evidence = rule(seat)
+        verdict, evidence = rule(measured)
         yield {
-            "judge": seat.judge,
-            "world": seat.world,
-            "task": seat.task,
-            "representation": seat.representation,
+            "judge": measured.judge,
+            "world": measured.world,
+            "task": measured.task,
+            "representation": measured.representation,
             "finding": name,
             "verdict": verdict,
             "evidence": evidence,

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from tasks.errors import BadInput
-from tasks.scoring.significance import mcnemar
+from tasks.statistics.significance import mcnemar
 
 
 def discordance(first: float, second: float, correlation: float = 0.0) -> float:
@@ -60,7 +60,7 @@ def groups_needed(
         raise BadInput(f"power lies between 0 and 1, not {target}")
     a, b = stats.norm.ppf(1 - alpha / 2), stats.norm.ppf(target)
     guess = max(4, math.ceil(((a * math.sqrt(psi) + b * math.sqrt(psi - d * d)) / d) ** 2))
-    groups = guess
+    groups = int(guess)
     while power(first, second, groups, correlation, alpha) < target:
         groups += max(1, groups // 50)
     while groups > 4 and power(first, second, groups - 1, correlation, alpha) >= target:

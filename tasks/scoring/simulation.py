@@ -207,8 +207,8 @@ class Judge:
             else:
                 value = gold if rng.random() < self.label else "ball_red"
             values.append(value if rng.random() >= self.unread else None)
-        seat = {"judge": pl.lit(self.name), "replicate": pl.lit(0, pl.Int32)}
-        responses = answers.select("uid").with_columns(**seat, status=pl.lit("ok"))
+        who = {"judge": pl.lit(self.name), "replicate": pl.lit(0, pl.Int32)}
+        responses = answers.select("uid").with_columns(**who, status=pl.lit("ok"))
         parsed = responses.select("uid", "judge", "replicate").with_columns(value=pl.Series(values, dtype=pl.String))
         mode = pl.when(pl.col("value").is_null()).then(pl.lit("none")).otherwise(pl.lit("strict"))
         reason = pl.when(pl.col("value").is_null()).then(pl.lit("no_answer"))

@@ -9,12 +9,12 @@ import polars as pl
 from storage.store import ArtifactWriter
 from storage.tables import SCHEMAS
 from tasks.errors import BadInput
-from tasks.scoring.bootstrap import RESAMPLES
 from tasks.scoring.comparisons import compare_all
 from tasks.scoring.graded import grade
 from tasks.scoring.metrics import measure, tasks_of
 from tasks.scoring.modes import findings, flagged
 from tasks.stage import Inputs, Stage
+from tasks.statistics.bootstrap import RESAMPLES
 
 
 def graded_from(inputs: Inputs) -> pl.DataFrame:

@@ -69,7 +69,7 @@ def test_the_stated_number_of_groups_has_the_stated_power():
 def test_power_by_simulation():
     import numpy as np
 
-    from tasks.scoring.significance import mcnemar
+    from tasks.statistics.significance import mcnemar
 
     rng = np.random.default_rng(5)
     rejected = 0

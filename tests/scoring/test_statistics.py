@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tasks.scoring.bootstrap import Sums, exact_percentiles, patterns, percentile_interval, ratio, resample, weights
-from tasks.scoring.intervals import difference_interval, effective_groups, exact_interval, rate_interval
 from tasks.scoring.les import cochran_q, leakage
-from tasks.scoring.significance import holm, mcnemar, wilcoxon
+from tasks.statistics.bootstrap import Sums, exact_percentiles, patterns, percentile_interval, ratio, resample, weights
+from tasks.statistics.intervals import difference_interval, effective_groups, exact_interval, rate_interval
+from tasks.statistics.significance import holm, mcnemar, wilcoxon
 
 
 def sums_of(num, den=None):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from tasks.scoring.bootstrap import Floats, Sums, ratio
+from tasks.statistics.bootstrap import Floats, Sums, ratio
 
 
 def clustered_variance(sums: Sums) -> Floats:
@@ -43,7 +43,8 @@ def effective_groups(sums: Sums) -> Floats:
 
 def _several(sums: Sums) -> NDArray[np.bool_]:
     """Metrics in which a cluster may count more than once, so that the variance is estimated between clusters."""
-    return np.any((sums.den != 0) & (sums.den != 1), axis=0)
+    several: NDArray[np.bool_] = np.any((sums.den != 0) & (sums.den != 1), axis=0)
+    return several
 
 
 def rate_interval(sums: Sums, level: float = 0.95) -> tuple[Floats, Floats, list[str]]:

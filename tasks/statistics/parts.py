@@ -10,21 +10,26 @@ all. Each metric is given in two protocols (paper 1, Appendix A.3, "Task-specifi
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from tasks.scoring.bootstrap import ENUMERABLE, RESAMPLES, Sums, exact_percentiles, percentile_interval, resample
-from tasks.scoring.graded import KEYS
-from tasks.scoring.intervals import difference_interval, rate_interval
+from tasks.statistics.bootstrap import ENUMERABLE, RESAMPLES, Sums, exact_percentiles, percentile_interval, resample
+from tasks.statistics.intervals import difference_interval, rate_interval
+from tasks.statistics.metric import Metric
 
+KEYS = ["judge", "world", "task", "representation", "group_id", "env"]
 POOLED = "(all judges)"
 ALL = "all"
 COLUMN = ["judge", "representation", "metric", "protocol"]
-PLAIN = ("share_", "chose_", "degradation_", "rescue_", "correctness_flip_", "verdict_flip_", "gain_", "loss_")
-MIN_ACTIVE = 10  # paper 1, Appendix A.5: below it IDR_cond is descriptive only
+PART = {
+    **dict.fromkeys(KEYS, pl.String),
+    **dict.fromkeys(("planned", "ok"), pl.Float64),
+    **dict.fromkeys(("metric", "slice", "protocol"), pl.String),
+    **dict.fromkeys(("num", "den", "best"), pl.Float64),
+}  # the columns of parts
 
 
 def rates(
@@ -131,6 +136,30 @@ def scores(rows: pl.DataFrame, metric: str, score: pl.Expr, slice_name: str = AL
     return _protocols(grouped, metric, slice_name, pl.col("planned"), pl.col("ok"))
 
 
+def shares(rows: pl.DataFrame, metric: str, outcome: pl.Expr, among: pl.Expr, slice_name: str = ALL) -> pl.DataFrame:
+    """Parts of the share of rows with `outcome` among those of `among` (both booleans, never null), in the protocol `all`
+    alone. Every row is planned; those of `among` count as answered."""
+    return (
+        rows.select(*KEYS, outcome=outcome & among, among=among)
+        .group_by(KEYS, maintain_order=True)
+        .agg(
+            planned=pl.len().cast(pl.Float64),
+            ok=pl.col("among").sum().cast(pl.Float64),
+            metric=pl.lit(metric),
+            slice=pl.lit(slice_name),
+            protocol=pl.lit("all"),
+            num=pl.col("outcome").sum().cast(pl.Float64),
+            den=pl.col("among").sum().cast(pl.Float64),
+            best=pl.lit(None, pl.Float64),
+        )
+    )
+
+
+def together(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """All `parts` in one frame; a frame without rows where there are none."""
+    return pl.concat([pl.DataFrame(schema=PART), *parts])
+
+
 def _protocols(
     grouped: pl.DataFrame, metric: str, slice_name: str, den_all: pl.Expr, den_eligible: pl.Expr
 ) -> pl.DataFrame:
@@ -192,40 +221,31 @@ def seed_of(seed: int, *names: str) -> int:
     return zlib.crc32("/".join((str(seed), *names)).encode())
 
 
-def summarize(parts: pl.DataFrame, resamples: int = RESAMPLES, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """Rows of `metrics` for parts of any worlds, tasks and slices.
+def summarize(
+    parts: pl.DataFrame, record_of: Callable[[str], Metric], resamples: int = RESAMPLES, seed: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Rows of `metrics` for parts of any worlds, tasks and slices. `record_of`: see metric.by_name.
 
-    Intervals: see tasks/scoring/intervals.py; the bootstrap percentiles over groups and over environments stand beside
-    them for the slice `all`, but not for bookkeeping shares and counts (PLAIN).
+    Intervals: see tasks/statistics/intervals.py; the bootstrap percentiles over groups and over environments stand beside
+    them for the slice `all`, where the metric's record asks for them.
     """
     for (world, task, slice_name), some in parts.group_by("world", "task", "slice", maintain_order=True):
         groups, columns, (num, den, planned, ok, best) = dense(some, ("num", "den", "planned", "ok", "best"))
         sums = Sums(num, den)
-        bounded = some.filter(pl.col("best").is_not_null()).select(COLUMN).unique().join(columns, on=COLUMN)["column"]
-        has_bounds = np.zeros(len(columns), bool)
-        has_bounds[bounded.to_numpy()] = True
-        deltas = np.array([name.startswith("delta_") for name in columns["metric"]])
-        low, high, method = rate_interval(sums)
-        if deltas.any():
-            signed_low, signed_high, signed_method = difference_interval(sums)
-            low, high = np.where(deltas, signed_low, low), np.where(deltas, signed_high, high)
-            method = [two if delta else one for one, two, delta in zip(method, signed_method, deltas, strict=True)]
+        records = [record_of(name) for name in columns["metric"]]
+        low, high, method = _intervals(sums, records)
         boot, env = np.full((2, len(columns)), np.nan), np.full((2, len(columns)), np.nan)
-        if slice_name == ALL and len(groups) > 1:
-            chosen = np.array([not name.startswith(PLAIN) for name in columns["metric"]])
+        chosen = np.array([record.resampled for record in records])
+        if slice_name == ALL and len(groups) > 1 and chosen.any():
             some_sums = Sums(num[:, chosen], den[:, chosen])
-            for bounds, made in (
-                (boot, _percentiles(some_sums, resamples, seed_of(seed, str(world), str(task)))),
-                (env, env_percentiles(some_sums, groups)),
-            ):
-                bounds[:, chosen] = made
-        value, total = sums.value(), den.sum(0)
+            boot[:, chosen] = _percentiles(some_sums, resamples, seed_of(seed, str(world), str(task)))
+            env[:, chosen] = env_percentiles(some_sums, groups)
+        value, best_value = sums.value(), _best(some, columns, best, planned, den)
         n_groups = (den > 0).sum(0)
-        codes = groups["env"].rank("dense").to_numpy().astype(np.int64) - 1
-        n_envs = (Sums(den, den).by(codes).den > 0).sum(0)
-        best_value = np.where(has_bounds & (planned.sum(0) > 0), best.sum(0) / np.where(total > 0, total, 1), np.nan)
+        n_envs = (sums.by(_environments(groups)).den > 0).sum(0)
         for index, (judge, representation, metric, protocol) in enumerate(columns.select(COLUMN).iter_rows()):
             one_group = n_groups[index] == 1
+            has_bounds = not np.isnan(best_value[index])
             row = {
                 "judge": judge,
                 "world": world,
@@ -242,8 +262,8 @@ def summarize(parts: pl.DataFrame, resamples: int = RESAMPLES, seed: int = 0) ->
                 "ci_low": None if one_group else _number(low[index]),
                 "ci_high": None if one_group else _number(high[index]),
                 "ci_method": None if one_group else method[index] or None,
-                "bound_low": _number(min(value[index], best_value[index])) if has_bounds[index] else None,
-                "bound_high": _number(max(value[index], best_value[index])) if has_bounds[index] else None,
+                "bound_low": _number(min(value[index], best_value[index])) if has_bounds else None,
+                "bound_high": _number(max(value[index], best_value[index])) if has_bounds else None,
                 "boot_low": None if one_group else _number(boot[0][index]),
                 "boot_high": None if one_group else _number(boot[1][index]),
                 "env_low": _number(env[0][index]),
@@ -251,7 +271,38 @@ def summarize(parts: pl.DataFrame, resamples: int = RESAMPLES, seed: int = 0) ->
                 "flag": None,
                 "reason": None,
             }
-            yield with_reason(row)
+            yield with_reason(row, records[index])
+
+
+def _intervals(sums: Sums, records: list[Metric]) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """The closed-form interval of every metric, of the kind that its record names; NaN and "" for those that name none."""
+    kinds = np.array([record.interval or "" for record in records])
+    low, high, method = rate_interval(sums)
+    if (kinds == "difference").any():
+        signed_low, signed_high, signed_method = difference_interval(sums)
+        signed = kinds == "difference"
+        low, high = np.where(signed, signed_low, low), np.where(signed, signed_high, high)
+        method = [
+            two if kind == "difference" else one for one, two, kind in zip(method, signed_method, kinds, strict=True)
+        ]
+    low, high = np.where(kinds == "", np.nan, low), np.where(kinds == "", np.nan, high)
+    return low, high, [name if kind else "" for name, kind in zip(method, kinds, strict=True)]
+
+
+def _best(
+    some: pl.DataFrame, columns: pl.DataFrame, best: np.ndarray, planned: np.ndarray, den: np.ndarray
+) -> np.ndarray:
+    """Each metric's value if everything that was not read had been right; NaN for metrics that have no such bound."""
+    bounded = some.filter(pl.col("best").is_not_null()).select(COLUMN).unique().join(columns, on=COLUMN)["column"]
+    has_bounds = np.zeros(len(columns), bool)
+    has_bounds[bounded.to_numpy()] = True
+    total = den.sum(0)
+    return np.where(has_bounds & (planned.sum(0) > 0), best.sum(0) / np.where(total > 0, total, 1), np.nan)
+
+
+def _environments(groups: pl.DataFrame) -> np.ndarray:
+    """(clusters,) which environment each group of `dense` is of, 0 ... k-1."""
+    return groups["env"].rank("dense").to_numpy().astype(np.int64) - 1
 
 
 def distinct(sums: Sums) -> tuple[Sums, np.ndarray]:
@@ -269,7 +320,7 @@ def _percentiles(sums: Sums, resamples: int, seed: int) -> tuple[np.ndarray, np.
 
 def env_percentiles(sums: Sums, groups: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Percentile interval over environments (all of a group's rows go with its environment); NaN where there is one."""
-    codes = groups["env"].rank("dense").to_numpy().astype(np.int64) - 1
+    codes = _environments(groups)
     if codes.max() == 0:
         nothing = np.full(sums.num.shape[1], np.nan)
         return nothing, nothing
@@ -285,24 +336,19 @@ def _number(value: float) -> float | None:
     return None if value is None or np.isnan(value) else float(value)
 
 
-def with_reason(row: dict[str, Any]) -> dict[str, Any]:
-    """`row` with `flag` and `reason` where the number is missing or weak (paper 1, Appendix A.5: IDR_cond)."""
+def with_reason(row: dict[str, Any], record: Metric) -> dict[str, Any]:
+    """`row` with `flag` and `reason` where the number is missing or weak."""
     if row["value"] is None:
         if row["n_planned"] == 0:
             reason = "nothing planned"
         elif row["n_ok"] == 0:
             reason = f"none of {row['n_planned']} answers could be read"
         else:
-            reason = (
-                "no group accepts its Full trajectory" if row["metric"] == "IDR_cond" else "no case meets the condition"
-            )
+            reason = record.undefined
         return {**row, "flag": "undefined", "reason": reason}
-    if row["metric"] == "IDR_cond" and row["slice"] == ALL and row["n_groups"] < MIN_ACTIVE:
-        return {
-            **row,
-            "flag": "low_activation",
-            "reason": f"{row['n_groups']} active groups, fewer than {MIN_ACTIVE}: descriptive only",
-        }
+    if (few := record.few) and row["slice"] == ALL and row["n_groups"] < few.below:
+        reason = f"{row['n_groups']} {few.groups}, fewer than {few.below}: descriptive only"
+        return {**row, "flag": few.flag, "reason": reason}
     if row["n_groups"] == 1:
         return {**row, "flag": "one_group", "reason": "one group only: no interval"}
     return row

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import polars as pl
 
-from tasks.scoring import parts
+from tasks.scoring.differences import item_differences
+from tasks.scoring.families.judging import VARIANTS
+from tasks.scoring.family import MetricFamily
 from tasks.scoring.graded import KEYS
-from tasks.scoring.judging import VARIANTS
+from tasks.statistics import parts
+from tasks.statistics.metric import Metric
 
 ORACLES = ("oracle", "state")  # representations that give the state in words
 PRESENTATION = ["variant", "temporal", "visual", "framing"]
@@ -55,3 +61,49 @@ def exchange_parts(rows: pl.DataFrame) -> list[pl.DataFrame]:
             pixel = "composite" if "composite" in present else ""
             found.append(parts.rates(twins(rows, pixel, oracle), "VCC_oracle", same))
     return found
+
+
+def representation_comparisons(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Correctness as separate pictures against as one storyboard, by variant."""
+    both = twins(rows, "composite", "split")
+    if len(both):
+        swapped = both.rename({"right": "right_other", "right_other": "right"})
+        yield from item_differences(swapped, "representation", ["variant"], "composite")
+
+
+EXCHANGE, TRANSITIONS = "paper 1, equations 27-29", "paper 1, Table 19"
+
+FAMILY = MetricFamily(
+    name="exchange",
+    order=30,
+    questions=("verdict",),
+    metrics=(
+        Metric(
+            "VCC_rep",
+            "items that get one verdict as a storyboard and as separate pictures",
+            EXCHANGE,
+            glance=7,
+            glance_tasks=("C",),
+        ),
+        Metric("VCC_rep_full_cf", "the same, of Full and CF together", "paper 1, Table 12"),
+        Metric("VCC_rep_given_*", "the same, of the items that get that verdict as a storyboard", EXCHANGE),
+        Metric("VCC_rep_*", "the same, of one variant", EXCHANGE),
+        Metric("VCC_oracle", "items that get one verdict as pictures and with the state in words", EXCHANGE),
+        Metric(
+            "verdict_flip_*",
+            "items of the variant whose verdict differs as separate pictures",
+            TRANSITIONS,
+            resampled=False,
+        ),
+        Metric("gain_*", "items of the variant that are right as separate pictures only", TRANSITIONS, resampled=False),
+        Metric("loss_*", "items of the variant that are right as a storyboard only", TRANSITIONS, resampled=False),
+        Metric(
+            "delta_acc_split_*",
+            "accuracy as separate pictures less that as a storyboard, of the variant",
+            TRANSITIONS,
+            interval="difference",
+        ),
+    ),
+    parts=exchange_parts,
+    comparisons=representation_comparisons,
+)

@@ -3,16 +3,21 @@ exactly matched items (Appendix D.5, Table 18)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from tasks.scoring import parts
+from tasks.scoring.differences import item_differences
+from tasks.scoring.family import MetricFamily
 from tasks.scoring.graded import CANONICAL, KEYS
+from tasks.statistics import parts
+from tasks.statistics.metric import Metric
 
 
 @dataclass(frozen=True)
-class Family:
+class ProbeFamily:
     """A probe family: one axis is varied and the other two stay at their baseline."""
 
     name: str
@@ -24,15 +29,15 @@ class Family:
         return CANONICAL[self.axis]
 
 
-FAMILIES = (
-    Family("temporal", "temporal", ("rev",)),
-    Family("visual", "visual", ("noisy", "style")),
-    Family("framing", "framing", ("pos", "neg")),
+PROBE_FAMILIES = (
+    ProbeFamily("temporal", "temporal", ("rev",)),
+    ProbeFamily("visual", "visual", ("noisy", "style")),
+    ProbeFamily("framing", "framing", ("pos", "neg")),
 )
 KINDS = {"rev": "reversal", "noisy": "noise", "style": "style", "pos": "positive", "neg": "negative"}
 
 
-def presentations(rows: pl.DataFrame, family: Family) -> pl.DataFrame:
+def presentations(rows: pl.DataFrame, family: ProbeFamily) -> pl.DataFrame:
     """The rows of `family`: its axis at any level, the others at their baseline.
 
     Where a task asks its temporal and visual probes without a preamble (framing `none`), that is their baseline framing;
@@ -45,7 +50,7 @@ def presentations(rows: pl.DataFrame, family: Family) -> pl.DataFrame:
     return chosen
 
 
-def _baseline_of(rows: pl.DataFrame, axis: str, family: Family) -> str:
+def _baseline_of(rows: pl.DataFrame, axis: str, family: ProbeFamily) -> str:
     if axis == "framing":
         plain = rows.filter((pl.col("framing") == "none") & pl.col(family.axis).is_in(family.probes))
         if len(plain):
@@ -53,7 +58,7 @@ def _baseline_of(rows: pl.DataFrame, axis: str, family: Family) -> str:
     return CANONICAL[axis]
 
 
-def matched(rows: pl.DataFrame, family: Family) -> pl.DataFrame:
+def matched(rows: pl.DataFrame, family: ProbeFamily) -> pl.DataFrame:
     """Every probe beside its baseline: columns KEYS, variant, `probe`, and `yes`/`correct` of both (`_base`)."""
     shown = presentations(rows, family).select(*KEYS, "variant", family.axis, "yes", "correct", "right")
     base = shown.filter(pl.col(family.axis) == family.baseline).drop(family.axis)
@@ -61,7 +66,7 @@ def matched(rows: pl.DataFrame, family: Family) -> pl.DataFrame:
     return probes.join(base, on=[*KEYS, "variant"], suffix="_base", maintain_order="left")
 
 
-def consistency(rows: pl.DataFrame, family: Family) -> pl.DataFrame:
+def consistency(rows: pl.DataFrame, family: ProbeFamily) -> pl.DataFrame:
     """One row a group, Full only: `same` is whether all presentations of the family got one verdict (null: cannot be
     told), `read` whether all were read. Groups with fewer than two presentations are left out."""
     return (
@@ -83,7 +88,7 @@ def consistency(rows: pl.DataFrame, family: Family) -> pl.DataFrame:
 def stability_parts(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """NS, JCR and Flip a family, degradation and rescue a probe, for the families that the exam has."""
     found = []
-    for family in FAMILIES:
+    for family in PROBE_FAMILIES:
         compared = matched(rows, family)
         if not len(compared):
             continue
@@ -107,3 +112,43 @@ def stability_parts(rows: pl.DataFrame) -> list[pl.DataFrame]:
                 parts.signed(one, f"delta_acc_{kind}", after, before),
             ]
     return found
+
+
+def probe_comparisons(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Correctness under every probe against its baseline, by variant."""
+    for family in PROBE_FAMILIES:
+        compared = matched(rows, family).rename({"right_base": "right_other"})
+        if len(compared):
+            name = "framing probes" if family.name == "framing" else "probes"
+            named = compared.with_columns(probe=pl.col("probe").replace_strict(KINDS))
+            yield from item_differences(named, name, ["probe", "variant"], "baseline")
+
+
+MATCHED = "paper 1, Appendix D.5, Table 18"
+
+FAMILY = MetricFamily(
+    name="stability",
+    order=20,
+    questions=("verdict",),
+    metrics=(
+        *(
+            Metric(
+                f"JCR_{probed.name}",
+                "groups that keep one verdict under every probe of the family",
+                "paper 1, equation 22",
+                compared=place,
+            )
+            for place, probed in enumerate(PROBE_FAMILIES)
+        ),
+        Metric(
+            "NS_*", "probes that get the verdict of the unprobed item, averaged over groups", "paper 1, equation 21"
+        ),
+        Metric("Flip_*", "groups whose verdict changes under a probe of the family: 1 - JCR", "paper 1, equation 23"),
+        Metric("degradation_*", "items that the probe turns from right to wrong", MATCHED, resampled=False),
+        Metric("rescue_*", "items that the probe turns from wrong to right", MATCHED, resampled=False),
+        Metric("correctness_flip_*", "items that the probe turns either way", MATCHED, resampled=False),
+        Metric("delta_acc_*", "accuracy under the probe less that of its baseline", MATCHED, interval="difference"),
+    ),
+    parts=stability_parts,
+    comparisons=probe_comparisons,
+)
