@@ -26,7 +26,7 @@ from storage import Store
 from tasks.exams.gridworld.profiles import load
 from tasks.trajectories import groups
 from tasks.worlds import environment
-from tasks.worlds.miniworld.process import child
+from tasks.worlds.miniworld.process import PROCESS
 
 BARE = """
 import json, os, resource, sys
@@ -52,8 +52,11 @@ os.write(1, json.dumps([frames, used.ru_utime + used.ru_stime]).encode())
 def cpu() -> float:
     """CPU seconds of this process and of MiniWorld's."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    fields = Path(f"/proc/{child().process.pid}/stat").read_text().rpartition(")")[2].split()
-    return used.ru_utime + used.ru_stime + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    seconds = used.ru_utime + used.ru_stime
+    if PROCESS.pid is None:
+        return seconds
+    fields = Path(f"/proc/{PROCESS.pid}/stat").read_text().rpartition(")")[2].split()
+    return seconds + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def bare(folder: str, profile: str, variants: dict) -> tuple[int, float, float]:

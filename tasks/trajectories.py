@@ -20,7 +20,7 @@ class Group:
     """A trajectory group: one seed of one environment, its variants and NoCue's mask. Full comes first in `episodes`."""
 
     group_id: str
-    world: Environment
+    environment: Environment
     seed: int
     mission: str
     actions: list[str]
@@ -37,11 +37,11 @@ class Group:
     @property
     def short_id(self) -> str:
         """The group as a uid names it, without its environment."""
-        return self.group_id.removeprefix(f"{self.world.name}_")
+        return self.group_id.removeprefix(f"{self.environment.name}_")
 
 
 def trajectory_row(
-    group_id: str, variant: str, episode: Episode, world: Environment, mask: Sequence[MaskBox] = ()
+    group_id: str, variant: str, episode: Episode, environment: Environment, mask: Sequence[MaskBox] = ()
 ) -> dict:
     """A row of `trajectories`."""
     return {
@@ -52,14 +52,14 @@ def trajectory_row(
         "terminated": episode.terminated,
         "truncated": episode.truncated,
         "reward": episode.reward,
-        "states": [json.dumps(world.encode(state), separators=(",", ":")) for state in episode.states],
+        "states": [json.dumps(environment.encode(state), separators=(",", ":")) for state in episode.states],
         "events": [{"step": event.step, "name": event.name} for event in episode.events],
         "intervention": json.dumps(episode.intervention.to_json()) if episode.intervention else None,
         "mask": [vars(box) for box in mask] if variant == "nocue" else None,
     }
 
 
-def groups(artifact: Artifact, world: Environment, only: set[str] | None = None) -> Iterator[Group]:
+def groups(artifact: Artifact, environment: Environment, only: set[str] | None = None) -> Iterator[Group]:
     """The groups of an artifact that have trajectories, in order, one in memory at a time; `only` picks by group id."""
     rows = {row["group_id"]: row for row in artifact.arrow("groups").to_pylist()}
     current: Group | None = None
@@ -73,11 +73,11 @@ def groups(artifact: Artifact, world: Environment, only: set[str] | None = None)
                     if current is not None:
                         yield current
                     head = rows[row["group_id"]]
-                    current = Group(head["group_id"], world, head["seed"], head["mission"], head["actions"])
+                    current = Group(head["group_id"], environment, head["seed"], head["mission"], head["actions"])
                     decoded.clear()
                 for state in row["states"]:
                     if state not in decoded:
-                        decoded[state] = world.decode(json.loads(state))
+                        decoded[state] = environment.decode(json.loads(state))
                 current.episodes[row["variant"]] = _episode(row, current, [decoded[state] for state in row["states"]])
                 if row["mask"]:
                     current.mask = [MaskBox(**box) for box in row["mask"]]

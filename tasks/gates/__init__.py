@@ -59,14 +59,14 @@ def gate(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
 
     Configuration: world, env, env_id.
     """
-    world = environment(config["world"], config["env"], config["env_id"])
+    env = environment(config["world"], config["env"], config["env_id"])
     image_ids: dict[str, dict[str, dict[int, str]]] = {}
     for group_id, variant, step, image_id in inputs["rendering"].read("frames").iter_rows():
         image_ids.setdefault(group_id, {}).setdefault(variant, {})[step] = image_id
     images = inputs["rendering"].arrow("images")
     place = {image_id: row for row, image_id in enumerate(images["image_id"].to_pylist())}
     refused: dict[str, str] = {}
-    for group in groups(inputs["variants"], world):
+    for group in groups(inputs["variants"], env):
         evidence = GroupEvidence(
             group, image_ids.get(group.group_id, {}), lambda image_id: images["png"][place[image_id]].as_py()
         )

@@ -7,16 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tasks.pictures.pixels import Pixels
 from tasks.pictures.png import decode
 from tasks.trajectories import Group
-from tasks.worlds.base import Environment, Json, MaskBox, Pixels, Witness
+from tasks.worlds.base import Environment, Json, MaskBox, Witness
 
 Findings = dict[str, str | None]  # variant -> what is wrong, None where nothing is
 
 
-def _once(encoded: dict[int, Json], state: Any, world: Environment) -> Json:
+def _once(encoded: dict[int, Json], state: Any, environment: Environment) -> Json:
     if id(state) not in encoded:
-        encoded[id(state)] = world.encode(state)
+        encoded[id(state)] = environment.encode(state)
     return encoded[id(state)]
 
 
@@ -45,7 +46,7 @@ class GroupEvidence:
         """The states of each variant as the table has them."""
         encoded: dict[int, Json] = {}
         return {
-            variant: [_once(encoded, state, self.group.world) for state in episode.states]
+            variant: [_once(encoded, state, self.group.environment) for state in episode.states]
             for variant, episode in self.group.episodes.items()
         }
 
@@ -56,5 +57,7 @@ class GroupEvidence:
         if name not in self._witnesses:
             group = self.group
             intervention = group.episodes["cf"].intervention if name == "cf" else None
-            self._witnesses[name] = group.world.witness(group.seed, group.actions, intervention, group.episodes["full"])
+            self._witnesses[name] = group.environment.witness(
+                group.seed, group.actions, intervention, group.episodes["full"]
+            )
         return self._witnesses[name]

@@ -22,14 +22,14 @@ def d5_no_interaction_masking(evidence: GroupEvidence) -> Findings:
 def n1_mask(evidence: GroupEvidence) -> Findings:
     """N1: from the pixels. NoCue differs from Full only inside the mask and looks hidden there; the mask lies on the
     target as a fresh simulator sees it (mean IoU at least the environment's threshold) and keeps to the budget."""
-    group, world = evidence.group, evidence.group.world
+    group, environment = evidence.group, evidence.group.environment
     if "nocue" not in group.episodes:
         return {}
     masked = group.mask_by_step
     if not masked:
         return {"nocue": "nothing is masked"}
-    if len(masked) > world.nocue_budget:
-        return {"nocue": f"{len(masked)} frames are masked, the budget is {world.nocue_budget}"}
+    if len(masked) > environment.nocue_budget:
+        return {"nocue": f"{len(masked)} frames are masked, the budget is {environment.nocue_budget}"}
     witness = evidence.witness("full")
     overlaps = []
     for step in range(len(group.episodes["full"].states)):
@@ -41,14 +41,16 @@ def n1_mask(evidence: GroupEvidence) -> Findings:
             if not np.array_equal(full, shown):
                 return {"nocue": f"frame {step} differs from Full without a mask"}
             continue
-        if not np.array_equal(world.hide(full, boxes), shown):
+        if not np.array_equal(environment.hide(full, boxes), shown):
             return {"nocue": f"frame {step} is not Full with its mask applied"}
-        width, height = world.frame_size
+        width, height = environment.frame_size
         mask, target = _area(boxes, width, height), _area(witness.target_boxes(step), width, height)
         overlaps.append((mask & target).sum() / (mask | target).sum())
     mean = float(np.mean(overlaps))
-    if mean < world.nocue_alignment:
-        return {"nocue": f"mean IoU of mask and target is {mean:.2f}, at least {world.nocue_alignment:.2f} is needed"}
+    if mean < environment.nocue_alignment:
+        return {
+            "nocue": f"mean IoU of mask and target is {mean:.2f}, at least {environment.nocue_alignment:.2f} is needed"
+        }
     return {"nocue": None}
 
 

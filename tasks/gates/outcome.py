@@ -38,4 +38,4 @@ def cf1_intervention(evidence: GroupEvidence) -> Findings:
         return {"cf": f"{declared.name} changes nothing at the start"}
     if not full.episode.success:
         return {"cf": "without the intervention the actions fail as well"}
-    return {"cf": evidence.group.world.why_failed(full.episode, cf.episode)}
+    return {"cf": evidence.group.environment.why_failed(full.episode, cf.episode)}

@@ -8,7 +8,7 @@ from tasks.gates.group_evidence import Findings, GroupEvidence
 def d6_physics(evidence: GroupEvidence) -> Findings:
     """D6: every stored trajectory is what a fresh simulator does; NoCue's states are Full's; CF departs from Full only
     as its intervention makes it."""
-    world, episodes = evidence.group.world, evidence.group.episodes
+    environment, episodes = evidence.group.environment, evidence.group.episodes
     found: Findings = {}
     for variant in episodes:
         stored, seen = evidence.stored[variant], evidence.witness(variant).states()
@@ -20,18 +20,18 @@ def d6_physics(evidence: GroupEvidence) -> Findings:
     if "nocue" in episodes and found["nocue"] is None:
         found["nocue"] = None if evidence.stored["full"] == evidence.stored["nocue"] else "its states are not Full's"
     if "cf" in episodes and found["cf"] is None:
-        found["cf"] = world.allowed_divergence(evidence.witness("full").episode, evidence.witness("cf").episode)
+        found["cf"] = environment.allowed_divergence(evidence.witness("full").episode, evidence.witness("cf").episode)
     return found
 
 
 def e1_causal_chain(evidence: GroupEvidence) -> Findings:
     """E1: the environment's critical events happen in their order, read off a fresh simulator's states; the table lists
     the same events. CF keeps its own."""
-    world = evidence.group.world
+    environment = evidence.group.environment
     found: Findings = {}
     for variant, episode in evidence.group.episodes.items():
-        events = world.events(evidence.witness(variant).episode.states)
-        problem = world.chain_in_order(events) if variant != "cf" else None
+        events = environment.events(evidence.witness(variant).episode.states)
+        problem = environment.chain_in_order(events) if variant != "cf" else None
         if problem is None and events != episode.events:
             problem = "the table's events are not the simulator's"
         found[variant] = problem

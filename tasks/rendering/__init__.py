@@ -6,11 +6,11 @@ Stage `rendering`: the clean frame of every state of every variant of a group, N
 from __future__ import annotations
 
 from storage.store import ArtifactWriter
+from tasks.pictures.pixels import Pixels
 from tasks.pictures.png import Picture
 from tasks.stage import Config, Inputs, Stage
 from tasks.trajectories import Group, groups
 from tasks.worlds import environment
-from tasks.worlds.base import Pixels
 
 
 def render(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
@@ -18,9 +18,9 @@ def render(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
 
     Configuration: world, env, env_id. Raises whatever the world's renderer raises.
     """
-    world = environment(config["world"], config["env"], config["env_id"])
+    env = environment(config["world"], config["env"], config["env_id"])
     seen: set[str] = set()
-    for group in groups(inputs["variants"], world):
+    for group in groups(inputs["variants"], env):
         pictures, rows = frames_of(group)
         writer.add("frames", rows)
         writer.add("images", [picture.row() for picture in pictures if picture.image_id not in seen])
@@ -41,8 +41,8 @@ def frames_of(group: Group) -> tuple[list[Picture], list[dict[str, object]]]:
 
     for variant, episode in group.episodes.items():
         masked = group.mask_by_step if variant == "nocue" else {}
-        for step, pixels in enumerate(group.world.frames(group.seed, episode)):
-            shown = group.world.hide(pixels, masked[step]) if step in masked else pixels
+        for step, pixels in enumerate(group.environment.frames(group.seed, episode)):
+            shown = group.environment.hide(pixels, masked[step]) if step in masked else pixels
             rows.append(
                 {
                     "group_id": group.group_id,

@@ -26,9 +26,9 @@ def derived_seed(run_seed: int, env_id: str, candidate: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{run_seed}/{env_id}/{candidate}".encode()).digest()[:4]) >> 1
 
 
-def start_identity(world: Environment, episode: Episode) -> str:
+def start_identity(env: Environment, episode: Episode) -> str:
     """Equal for two rollouts with the same layout, start and mission: they would be the same group twice."""
-    return digest(json.dumps([episode.mission, world.encode(episode.states[0])]))
+    return digest(json.dumps([episode.mission, env.encode(episode.states[0])]))
 
 
 def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
@@ -38,28 +38,28 @@ def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     candidate, which numbers the group), quiet_start (steps before anything happens). Raises
     StageFailed where TRIES times as many candidates do not suffice.
     """
-    world = environment(config["world"], config["env"], config["env_id"])
+    env = environment(config["world"], config["env"], config["env_id"])
     wanted, first = config["groups"], config.get("first", 0)
     found = 0
     starts: set[str] = set()
     for candidate in range(first, first + wanted * TRIES + TRIES):
         if found == wanted:
             break
-        seed = derived_seed(config["seed"], world.env_id, candidate)
-        group_id = f"{world.name}_s{candidate:06d}"
+        seed = derived_seed(config["seed"], env.env_id, candidate)
+        group_id = f"{env.name}_s{candidate:06d}"
         row: dict[str, Any] = {
             "group_id": group_id,
-            "world": world.world,
-            "env": world.name,
-            "env_id": world.env_id,
+            "world": env.world,
+            "env": env.name,
+            "env_id": env.env_id,
             "seed": seed,
         }
         try:
-            episode = world.rollout(seed)
+            episode = env.rollout(seed)
             begins = min((event.step for event in episode.events), default=len(episode.actions))
             if begins < config.get("quiet_start", 0):
                 raise Rejected(f"something happens at step {begins} already")
-            start = start_identity(world, episode)
+            start = start_identity(env, episode)
             if start in starts:
                 raise Rejected("the layout and start of an earlier group")
         except Rejected as error:
@@ -69,10 +69,10 @@ def roll_out(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
         found += 1
         row |= {"mission": episode.mission, "actions": episode.actions, "steps": len(episode.actions)}
         writer.add("groups", [row])
-        writer.add("trajectories", [trajectory_row(group_id, "full", episode, world)])
+        writer.add("trajectories", [trajectory_row(group_id, "full", episode, env)])
     if found < wanted:
         raise StageFailed(
-            f"{world.env_id} gives {found} distinct clean rollouts in {wanted * TRIES + TRIES} candidates, "
+            f"{env.env_id} gives {found} distinct clean rollouts in {wanted * TRIES + TRIES} candidates, "
             f"{wanted} are wanted; ask for fewer groups or another configuration"
         )
 

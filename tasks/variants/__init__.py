@@ -24,28 +24,26 @@ def vary(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     Configuration: world, env, env_id, groups (how many to make), and balance (true: one of each third of difficulty in
     turn, rather than by number). Raises StageFailed where fewer can be made.
     """
-    world = environment(config["world"], config["env"], config["env_id"])
+    env = environment(config["world"], config["env"], config["env_id"])
     rejected: dict[str, str] = {}
     made: list[str] = []
-    for group in _candidates(inputs, config, world):
+    for group in _candidates(inputs, config, env):
         if len(made) == config["groups"]:
             break
         full = group.episodes["full"]
         try:
-            mask = world.nocue(full)
-            cf = world.counterfactual(group.seed, full)
+            mask = env.nocue(full)
+            cf = env.counterfactual(group.seed, full)
         except Rejected as error:
             rejected[group.group_id] = f"variants: {error}"
             continue
         made.append(group.group_id)
         rows = [("full", full, ()), ("nocue", replace(full), mask), ("cf", cf, ())]
-        writer.add(
-            "trajectories", [trajectory_row(group.group_id, name, episode, world, m) for name, episode, m in rows]
-        )
+        writer.add("trajectories", [trajectory_row(group.group_id, name, episode, env, m) for name, episode, m in rows])
     if len(made) < config["groups"]:
         reasons = "; ".join(sorted(set(rejected.values()))[:3])
         raise StageFailed(
-            f"{world.env_id}: {len(made)} of {config['groups']} groups can have their variants ({reasons}); "
+            f"{env.env_id}: {len(made)} of {config['groups']} groups can have their variants ({reasons}); "
             "ask for fewer groups or another configuration"
         )
     heads = inputs["rollouts"].arrow("groups").to_pylist()
@@ -57,8 +55,8 @@ def vary(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     writer.add("groups", [row for row in heads[: last + 1] if row["group_id"] in tried or row["accepted"] is False])
 
 
-def _candidates(inputs: Inputs, config: Config, world: Environment) -> Iterable[Group]:
-    by_number = groups(inputs["rollouts"], world)
+def _candidates(inputs: Inputs, config: Config, env: Environment) -> Iterable[Group]:
+    by_number = groups(inputs["rollouts"], env)
     if not config.get("balance"):
         return by_number
     order = balanced_order(inputs["rollouts"].read("trajectories"))

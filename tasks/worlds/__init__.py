@@ -1,8 +1,9 @@
 """Simulators and their environments.
 
-An environment is a class in a file of its own under `worlds/<world>/`; putting the file there is all that it takes to
-add one. Environments from outside the project come by entry point (group `worldaudit.environments`), by `register`, or
-are named by where they are: `package.module:Class`.
+A world is a package with a `World` record in `WORLD`: a folder here, or an installed package's by entry point (group
+`worldaudit.worlds`). An environment is a class in a file of its own in its world's package; putting the file there is
+all that it takes to add one. Environments from outside come by entry point (group `worldaudit.environments`), by
+`register`, or are named by where they are: `package.module:Class`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import pkgutil
 from types import ModuleType
 
 from tasks.errors import BadInput
-from tasks.worlds.base import Environment
+from tasks.registry import Registry
+from tasks.worlds.base import Environment, World
 
-WORLDS = ("minigrid", "miniworld")
+WORLDS: Registry[World] = Registry("world", "tasks.worlds", "WORLD", "worldaudit.worlds", folders=True)
 _REGISTERED: dict[str, type[Environment]] = {}
 
 
@@ -29,14 +31,13 @@ def register(environment: type[Environment]) -> type[Environment]:
 
 
 @functools.cache
-def _built_in(world: str) -> dict[str, type[Environment]]:
-    try:
-        package = importlib.import_module(f"tasks.worlds.{world}")
-    except ModuleNotFoundError:
-        return {}
+def _of_package(name: str) -> dict[str, type[Environment]]:
+    """The environments in the modules of a world's package."""
+    package = importlib.import_module(name)
     found: dict[str, type[Environment]] = {}
     for info in pkgutil.iter_modules(package.__path__):
-        found |= _classes(importlib.import_module(f"{package.__name__}.{info.name}"))
+        if not info.ispkg:
+            found |= _classes(importlib.import_module(f"{name}.{info.name}"))
     return found
 
 
@@ -56,10 +57,8 @@ def _from_entry_points() -> dict[str, type[Environment]]:
 
 def environments(world: str) -> dict[str, type[Environment]]:
     """Every environment of a world by name. Raises BadInput for a world that there is not."""
-    if world not in WORLDS:
-        raise BadInput(f"unknown world {world!r}; there are {', '.join(WORLDS)}")
     others = {**_from_entry_points(), **_REGISTERED}
-    return _built_in(world) | {name: cls for name, cls in others.items() if cls.world == world}
+    return _of_package(WORLDS[world].package) | {name: cls for name, cls in others.items() if cls.world == world}
 
 
 def environment(world: str, name: str, env_id: str | None = None) -> Environment:

@@ -1,19 +1,51 @@
 """What a world offers to the stages: environments with planners, maskable cues, counterfactuals and a witness.
 
-Stages know environments only through these types. A world (minigrid, miniworld, ...) is a package that implements
-them; an environment is one file of that package.
+Stages know worlds and environments only through these types. A world is a package with a `World` record in `WORLD`; an
+environment is one file of that package.
 """
 
 from __future__ import annotations
 
 import abc
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 from tasks.pictures.pixels import Pixels
 
 Json = dict[str, Any]
+Interventions = list[tuple[str, Callable[[], list[Any]]]]  # named ways, each giving what to change at t = 0
+
+
+@dataclass(frozen=True)
+class World:
+    """A simulator that can be audited in. Its package must be light to import: the simulator is loaded when it is used."""
+
+    name: str  # as commands and tables have it
+    title: str  # as reports have it
+    package: str  # whose modules hold the environments; `profiles/` and `prompts/` in its folder are the world's own
+    distributions: tuple[str, ...]  # installed packages whose versions matter to what it does
+    judges: tuple[str, ...]  # embedded judges that sit its exams by default, hardest first
+    check: Callable[
+        [], list[tuple[str, bool, str]]
+    ]  # what it needs: (name, whether it works, what was found or mends it)
+    required: bool = False  # whether the base audit cannot run without it
+
+    @property
+    def folder(self) -> Path:
+        return Path(next(iter(importlib.import_module(self.package).__path__)))
+
+    @property
+    def profiles(self) -> dict[str, Path]:
+        """The profiles that the world's own folder holds, by name."""
+        return {path.stem: path for path in sorted(self.folder.glob("profiles/*.toml"))}
+
+    @property
+    def prompts(self) -> dict[str, Path]:
+        """The prompt sets that the world's own folder holds, by name."""
+        return {path.stem: path for path in sorted(self.folder.glob("prompts/*.toml"))}
 
 
 class Rejected(Exception):
@@ -123,17 +155,34 @@ class Environment(abc.ABC):
     def __init__(self, env_id: str | None = None):
         self.env_id = env_id or self.default_id
 
-    @abc.abstractmethod
     def rollout(self, seed: int) -> Episode:
         """A successful Full trajectory from the planner. Raises Rejected."""
+        full = self._planned(seed)
+        if not full.success:
+            raise Rejected("the plan ends without success")
+        if full.truncated:
+            raise Rejected("the plan runs into the step limit")
+        if missing := self.chain_in_order(full.events):
+            raise Rejected(f"causal chain: {missing}")
+        if unclear := self.unclear(full):
+            raise Rejected(unclear)
+        return full
+
+    @abc.abstractmethod
+    def _planned(self, seed: int) -> Episode:
+        """What the planner does from a seeded reset, successful or not. Raises Rejected where its plan cannot go on."""
+
+    def unclear(self, full: Episode) -> str | None:
+        """Why the last frame of a success does not show it; None where it does (report GR1)."""
+        return None
 
     @abc.abstractmethod
     def nocue(self, full: Episode) -> list[MaskBox]:
         """The boxes that NoCue masks. Raises Rejected where there is nothing to mask within the budget."""
 
     @abc.abstractmethod
-    def interventions(self, full: Episode) -> list[tuple[str, Callable[[], list[Any]]]]:
-        """Named ways to make the same actions fail, each giving what to change at t = 0. Those may raise Rejected."""
+    def interventions(self, full: Episode) -> Interventions:
+        """Ways to make the same actions fail. They may raise Rejected when they are taken."""
 
     @abc.abstractmethod
     def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Episode:

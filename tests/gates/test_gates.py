@@ -81,7 +81,7 @@ def test_d4_actions_that_do_not_succeed():
 def test_d5_a_mask_while_the_agent_faces_the_key():
     group = make_group()
     facing = next(step for step, state in enumerate(group.episodes["full"].states) if state.front in
-                  group.world.targets(group.episodes["full"].states))  # fmt: skip
+                  group.environment.targets(group.episodes["full"].states))  # fmt: skip
     group.mask = [*group.mask, MaskBox(facing, 96, 160, 32, 32)]
     evidence, _ = make_evidence(group)
     assert f"frame {facing}" in GATES_BY_NAME["D5"](evidence)["nocue"]
@@ -100,10 +100,10 @@ def test_d6_a_counterfactual_that_changes_more_than_it_declares():
     """A second change at the start, which the planner's path never meets, but which is not the goal."""
     group = make_group()
     cf = group.episodes["cf"]
-    key = group.world.targets(group.episodes["full"].states)[0]
+    key = group.environment.targets(group.episodes["full"].states)[0]
     edits = [*cf.intervention.parameters["cells"], [*key, EMPTY]]
     broken = dataclasses.replace(cf.intervention, parameters={"cells": edits})
-    group.episodes["cf"] = group.world.execute(group.seed, group.actions, broken)
+    group.episodes["cf"] = group.environment.execute(group.seed, group.actions, broken)
     evidence, _ = make_evidence(group)
     assert GATES_BY_NAME["D6"](evidence)["cf"] is not None
 
@@ -114,7 +114,9 @@ def test_e1_events_out_of_order_and_events_that_did_not_happen():
     group.episodes["full"] = dataclasses.replace(full, events=[*full.events, Event(1, "open blue door")])
     evidence, _ = make_evidence(group)
     assert GATES_BY_NAME["E1"](evidence)["full"] == "the table's events are not the simulator's"
-    assert group.world.chain_in_order(list(reversed([Event(9 - e.step, e.name) for e in full.events]))) is not None
+    assert (
+        group.environment.chain_in_order(list(reversed([Event(9 - e.step, e.name) for e in full.events]))) is not None
+    )
 
 
 def test_e2_an_impossible_state_and_a_picture_of_something_else():
@@ -177,7 +179,7 @@ def test_cf1_no_intervention_one_that_changes_nothing_and_one_that_does_not_make
 
     group = make_group()
     harmless = dataclasses.replace(group.episodes["cf"].intervention, parameters={"cells": []})
-    group.episodes["cf"] = group.world.execute(group.seed, group.actions, harmless)
+    group.episodes["cf"] = group.environment.execute(group.seed, group.actions, harmless)
     evidence, _ = make_evidence(group)
     assert "changes nothing" in GATES_BY_NAME["CF1"](evidence)["cf"]
 
@@ -188,7 +190,7 @@ def test_cf1_no_intervention_one_that_changes_nothing_and_one_that_does_not_make
     aside = dataclasses.replace(
         group.episodes["cf"].intervention, parameters={"cells": [[x, y, full.states[0].at((0, 0))]]}
     )
-    group.episodes["cf"] = group.world.execute(group.seed, group.actions, aside)
+    group.episodes["cf"] = group.environment.execute(group.seed, group.actions, aside)
     evidence, _ = make_evidence(group)
     assert GATES_BY_NAME["CF1"](evidence)["cf"] == "it succeeds"
 

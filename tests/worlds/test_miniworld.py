@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import json
-import os
 import subprocess
 import sys
 
@@ -16,13 +15,14 @@ from tasks.errors import BadInput, StageFailed
 from tasks.worlds import environment, environments
 from tasks.worlds.base import MaskBox, Rejected
 from tasks.worlds.miniworld import check
-from tasks.worlds.miniworld.environment import APART, CLEARLY, _differ
+from tasks.worlds.miniworld.child.state import AGENT_RADIUS, NOWHERE
+from tasks.worlds.miniworld.edits import APART
+from tasks.worlds.miniworld.environment import CLEARLY, _differ
 from tasks.worlds.miniworld.floor import Floor
 from tasks.worlds.miniworld.oneroom import OneRoom
 from tasks.worlds.miniworld.planner import gap
-from tasks.worlds.miniworld.process import Child
-from tasks.worlds.miniworld.state import AGENT_RADIUS, NOWHERE
-from tasks.worlds.miniworld.witness import MiniWorldWitness
+from tasks.worlds.miniworld.process import PROCESS, RemoteEngine, software_rendering
+from tasks.worlds.process import ChildProcess
 
 NAMES = sorted(environments("miniworld"))
 MISSING = [f"{name}: {message}" for name, works, message in check() if not works]
@@ -81,7 +81,7 @@ def test_a_group_is_what_a_fresh_simulator_does_and_draws(made, name):
     assert world.chain_in_order(full.events) is None
     assert world.why_failed(full, cf) is None and world.allowed_divergence(full, cf) is None
     for episode in (full, cf):
-        witness = MiniWorldWitness(world, seed, full.actions, episode.intervention, sampled=1)
+        witness = world._witness(seed, full.actions, episode.intervention, sampled=1)
         assert [world.encode(state) for state in episode.states] == witness.states()
         frames = list(world.frames(seed, episode))
         for step, frame in enumerate(frames):
@@ -115,7 +115,7 @@ def test_success_and_failure_can_be_told_by_the_last_frame(made, name):
     """Report GR1: a success shows its goal at hand, a failure does not come near it."""
     world, _, full, _, cf = made[name]
     for thing in world.evidence(full.states[-1]):
-        assert world.call("visible", full.states[-1], [], thing)[0] >= CLEARLY
+        assert world.engine.visible(full.states[-1], [], thing)[0] >= CLEARLY
     goal = cf.states[-1].things[cf.states[-1].goal]
     if name == "putnext":
         assert goal.gone or gap(cf.states[-1], cf.states[-1].find("box", "red"), cf.states[-1].goal) >= APART
@@ -169,7 +169,7 @@ def test_a_mask_hides_its_boxes_and_nothing_else(made):
     inside = np.zeros(frame.shape[:2], dtype=bool)
     inside[box.top : box.top + box.height, box.left : box.left + box.width] = True
     assert (hidden[inside] == 127).all() and np.array_equal(hidden[~inside], frame[~inside])
-    without = world.call("visible", dataclasses.replace(full.states[box.step]), [], full.states[0].goal)
+    without = world.engine.visible(dataclasses.replace(full.states[box.step]), [], full.states[0].goal)
     assert MaskBox(box.step, *without[1]) == box
 
 
@@ -184,8 +184,8 @@ def test_the_pixels_of_a_thing_are_those_that_change_when_it_is_far_away(made, n
                 continue
             away = dataclasses.replace(thing, x=NOWHERE[0], y=NOWHERE[1], z=NOWHERE[2])
             things = (*state.things[:index], away, *state.things[index + 1 :])
-            frame, count, box = world.call("outlined", state, [], index)
-            shown, without = world.call("show", [state, dataclasses.replace(state, things=things)], [])
+            frame, count, box = world.engine.outlined(state, [], index)
+            shown, without = world.engine.show([state, dataclasses.replace(state, things=things)], [])
             changed = (shown != without).any(axis=2)
             assert np.array_equal(frame, shown) and count == changed.sum() and (box is None) == (count == 0)
             if box:
@@ -202,7 +202,7 @@ def test_a_sign_is_hidden_in_every_frame_that_shows_it(made):
     world, _, full, mask, _ = made["sign"]
     masked = {box.step for box in mask}
     for step, state in enumerate(full.states):
-        pixels, _ = world.call("visible", state, [], world.cue(state))
+        pixels, _ = world.engine.visible(state, [], world.cue(state))
         assert (pixels > 0) == (step in masked)
 
 
@@ -216,25 +216,14 @@ def test_an_unknown_configuration_is_bad_input():
 class Dies(OneRoom):
     """An environment whose drawing kills its process."""
 
-    @classmethod
-    def make(cls, env_id):
-        os.abort()
+    simulator = "simulators.py:Dies"
 
 
 class Raises(OneRoom):
     """A user's environment that raises in reset."""
 
     name = "raises"
-
-    @classmethod
-    def make(cls, env_id):
-        env = super().make(env_id)
-
-        def reset(**_):
-            raise ZeroDivisionError("no room")
-
-        env.reset = reset
-        return env
+    simulator = "simulators.py:Raises"
 
 
 @needs_gl
@@ -250,31 +239,39 @@ def test_an_environment_that_raises_in_reset_says_so():
         Raises().rollout(1)
 
 
+@pytest.fixture
+def engine_of_another_process():
+    process = ChildProcess(PROCESS.world, PROCESS.folder, PROCESS.variable, software_rendering)
+    yield RemoteEngine(OneRoom.simulator, OneRoom.default_id, OneRoom.name, OneRoom.mission, "main", process)
+    process.close()
+
+
 @needs_gl
-def test_a_missing_library_is_said_with_what_mends_it(monkeypatch, tmp_path):
+def test_a_missing_library_is_said_with_what_mends_it(monkeypatch, tmp_path, engine_of_another_process):
     (tmp_path / "pyglet").mkdir()
     (tmp_path / "pyglet" / "__init__.py").write_text("raise ImportError('Library \"GL\" not found.')")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    child = Child()
-    try:
-        with pytest.raises(StageFailed, match=r'Library "GL" not found.*apt-get install libgl1'):
-            child.call(OneRoom, "MiniWorld-OneRoom-v0", "main", "reset", 0)
-    finally:
-        child.close()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(StageFailed, match=r'Library "GL" not found.*apt-get install libgl1'):
+        engine_of_another_process.reset(0)
 
 
 @needs_gl
-def test_a_display_that_points_nowhere_does_not_matter(monkeypatch):
+def test_a_display_that_points_nowhere_does_not_matter(monkeypatch, engine_of_another_process):
     monkeypatch.setenv("DISPLAY", ":77")
-    child = Child()
-    try:
-        state, mission = child.call(OneRoom, "MiniWorld-OneRoom-v0", "main", "reset", 3)
-        (frame,) = child.call(OneRoom, "MiniWorld-OneRoom-v0", "main", "show", [state])
-    finally:
-        child.close()
+    state, mission = engine_of_another_process.reset(3)
+    (frame,) = engine_of_another_process.show([state])
     assert mission == OneRoom.mission
-    (here,) = OneRoom().call("show", [state])
+    (here,) = OneRoom().engine.show([state])
     assert np.array_equal(frame, here)
+
+
+@needs_gl
+def test_an_episode_is_not_gone_on_with_in_a_process_that_never_began_it():
+    engine = OneRoom().engine
+    engine.reset(0)
+    PROCESS.close()
+    with pytest.raises(StageFailed, match="started anew in the middle of an episode"):
+        engine.step("turn_left")
 
 
 @needs_gl

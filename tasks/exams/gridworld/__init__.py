@@ -27,16 +27,16 @@ def build(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     Configuration: world, env, env_id, seed, prompts, prompts_sha256, tasks. Raises StageFailed where the accepted
     groups do not suffice for the counts.
     """
-    world = environment(config["world"], config["env"], config["env_id"])
+    env = environment(config["world"], config["env"], config["env_id"])
     heads = inputs["gates"].read("groups")
     accepted = set(heads.filter("accepted")["group_id"])
-    able = list(groups(inputs["variants"], world, only=accepted))
+    able = list(groups(inputs["variants"], env, only=accepted))
     images = inputs["rendering"].arrow("images")
     place = {image_id: row for row, image_id in enumerate(images["image_id"].to_pylist())}
     frames = inputs["rendering"].read("frames")
     source = Source(
-        world,
-        prompt_set(config["prompts"]),
+        env,
+        prompt_set(config["prompts"], config["world"]),
         config["seed"],
         {(group, variant, step): image_id for group, variant, step, image_id in frames.iter_rows()},
         lambda image_id: images["png"][place[image_id]].as_py(),
@@ -69,7 +69,7 @@ def _write(
                 raise _GroupFails(group_id)
             results[group_id, gate] = row
         writer.add("items", [draft.item() for draft in drafts])
-        writer.add("answers", [draft.answer(source.world) for draft in drafts])
+        writer.add("answers", [draft.answer(source.environment) for draft in drafts])
         pictures = {picture.image_id: picture for draft in drafts for picture in draft.pictures}
         writer.add("images", [picture.row() for name, picture in pictures.items() if name not in written])
         written.update(pictures)
@@ -82,7 +82,7 @@ def _drafts(source: Source, able: list[Group], tasks: Config) -> Iterator[list[D
         wanted = plan["references"] + plan["queries"] if name == "D" else plan["groups"]
         if len(able) < wanted:
             raise StageFailed(
-                f"{source.world.env_id}: {len(able)} groups passed the gates, Task {name} wants {wanted}; "
+                f"{source.environment.env_id}: {len(able)} groups passed the gates, Task {name} wants {wanted}; "
                 "raise the shard's `groups` in the profile"
             )
         chosen = able[:wanted]

@@ -49,17 +49,17 @@ class Draft:
             "max_tokens": self.max_tokens,
         }
 
-    def answer(self, world: Environment) -> dict[str, Any]:
+    def answer(self, environment: Environment) -> dict[str, Any]:
         """A row of `answers`."""
         hidden = {"prompt", "pictures", "answer_format", "max_tokens"}
         columns = {name: getattr(self, name) for name in _FIELDS if name not in hidden}
         columns |= {"steps": list(self.steps), "options": list(self.options) if self.options else None}
-        return columns | {"world": world.world, "env": world.name, "env_id": world.env_id}
+        return columns | {"world": environment.world, "env": environment.name, "env_id": environment.env_id}
 
 
 _FIELDS = tuple(Draft.__dataclass_fields__)
 
 
-def uid(task: str, world: Environment, *parts: str | None) -> str:
+def uid(task: str, environment: Environment, *parts: str | None) -> str:
     """`TASK.env.` and the parts that the task has, joined by dots."""
-    return ".".join([task, world.name, *(part for part in parts if part)])
+    return ".".join([task, environment.name, *(part for part in parts if part)])

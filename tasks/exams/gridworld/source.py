@@ -8,11 +8,12 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 
 from tasks.exams.gridworld.prompts import PromptSet
+from tasks.pictures.pixels import Pixels
 from tasks.pictures.png import Picture, decode
 from tasks.pictures.storyboard import captioned, storyboard
 from tasks.pictures.styles import VISUALS
 from tasks.trajectories import Group
-from tasks.worlds.base import Environment, Pixels
+from tasks.worlds.base import Environment
 
 
 class Source:
@@ -20,13 +21,13 @@ class Source:
 
     def __init__(
         self,
-        world: Environment,
+        environment: Environment,
         prompts: PromptSet,
         seed: int,
         image_ids: Mapping[tuple[str, str, int], str],
         png: Callable[[str], bytes],
     ):
-        self.world, self.prompts, self.seed = world, prompts, seed
+        self.environment, self.prompts, self.seed = environment, prompts, seed
         self._image_ids, self._png = image_ids, png
         self._styled = functools.lru_cache(maxsize=256)(self._style)
         self._pages = functools.lru_cache(maxsize=64)(self._page)
@@ -35,7 +36,7 @@ class Source:
 
     def random(self, *about: object) -> random.Random:
         """A generator that depends on the exam's seed and on `about` alone."""
-        text = "/".join(str(part) for part in (self.seed, self.world.env_id, *about))
+        text = "/".join(str(part) for part in (self.seed, self.environment.env_id, *about))
         return random.Random(hashlib.sha256(text.encode()).digest())
 
     def image_id(self, group: Group, variant: str, step: int) -> str:

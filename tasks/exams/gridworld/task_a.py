@@ -19,10 +19,11 @@ from storage import canonical_json
 from tasks.errors import StageFailed
 from tasks.exams.gridworld.records import Draft, uid
 from tasks.exams.gridworld.source import Source
+from tasks.pictures.pixels import Pixels
 from tasks.pictures.png import Picture, image_id
 from tasks.pictures.storyboard import panel
 from tasks.trajectories import Group
-from tasks.worlds.base import Branch, Pixels
+from tasks.worlds.base import Branch
 
 LETTERS = "ABCD"
 Draw = Callable[[], Pixels]
@@ -55,7 +56,7 @@ def draft(source: Source, groups: Sequence[Group], count: int) -> Iterator[list[
     draw = source.random("A", "questions")
     states: list[tuple[Group, int, list[Successor]]] = []
     for group in groups:
-        branches = source.world.branches(group.seed, group.actions, range(len(group.actions)))
+        branches = source.environment.branches(group.seed, group.actions, range(len(group.actions)))
         states += [(group, step, _successors(source, group, step, branches[step])) for step in branches]
     draw.shuffle(states)
     states.sort(key=lambda state: len(state[2]) < 4)
@@ -78,7 +79,7 @@ def draft(source: Source, groups: Sequence[Group], count: int) -> Iterator[list[
                 break
     if len(chosen) < count:
         raise StageFailed(
-            f"Task A: {source.world.env_id} offers {len(chosen)} usable transitions in {len(groups)} trajectories, "
+            f"Task A: {source.environment.env_id} offers {len(chosen)} usable transitions in {len(groups)} trajectories, "
             f"{count} are wanted; give it more groups"
         )
     first = draw.randrange(4)  # or the same letter would be one ahead in every environment
@@ -95,7 +96,7 @@ def draft(source: Source, groups: Sequence[Group], count: int) -> Iterator[list[
 
 def _successors(source: Source, group: Group, step: int, branches: dict[str, Branch]) -> list[Successor]:
     """The distinct states that the actions lead to, in the order of the actions."""
-    encode = source.world.encode
+    encode = source.environment.encode
     now = canonical_json(encode(group.episodes["full"].states[step]))
     found: dict[str, list[str]] = {}
     for action, branch in branches.items():
@@ -110,11 +111,11 @@ def _transition(
     source: Source, group: Group, step: int, successors: list[Successor], kind: str, draw: random.Random
 ) -> TransitionItem | None:
     """The item whose true view is the successor of that kind; None where it cannot be asked fairly."""
-    world, states = source.world, group.episodes["full"].states
+    environment, states = source.environment, group.episodes["full"].states
     now = states[step]
     (gold,) = (successor for successor in successors if successor.kind == kind)
     action = draw.choice(gold.actions)
-    if world.contradicts(now, action, gold.branch.state):
+    if environment.contradicts(now, action, gold.branch.state):
         return None  # an environment with a rule of its own
     options: list[tuple[str, Draw]] = [(f"gold:{kind}", gold.branch.draw)]
     shown = [image_id(gold.branch.draw())]
@@ -125,7 +126,7 @@ def _transition(
     for name, state, frame in [(name, branch.state, branch.draw) for name, branch in others] + frames:
         if len(options) == 4:
             break
-        if world.contradicts(now, action, state) and (identity := image_id(frame())) not in shown:
+        if environment.contradicts(now, action, state) and (identity := image_id(frame())) not in shown:
             shown.append(identity)
             options.append((name, frame))
     if len(options) < 4:
@@ -149,7 +150,7 @@ def _items(source: Source, transition: TransitionItem, gold: str) -> Iterator[Dr
     )
     picture = Picture(page)
     mismatched = draw.choice(sorted(transition.mismatched))
-    base = uid("A", source.world, group.short_id, "full", f"t{step:03d}")
+    base = uid("A", source.environment, group.short_id, "full", f"t{step:03d}")
     for condition, shown in (("true", transition.action), ("shuffle", mismatched), ("mask", "unknown")):
         yield Draft(
             uid=base if condition == "true" else f"{base}.{condition}",

@@ -19,7 +19,7 @@ def draft(source: Source, groups: Sequence[Group], frames: int) -> Iterator[list
         states = group.episodes["full"].states
         steps = list(range(len(states)))
         source.random("B", group.group_id).shuffle(steps)
-        scenes = {step: source.world.scene(states[step]) for step in steps}
+        scenes = {step: source.environment.scene(states[step]) for step in steps}
         steps.sort(key=lambda step: not scenes[step]["objects"])
         items: list[Draft] = []
         for step in steps:
@@ -31,7 +31,7 @@ def draft(source: Source, groups: Sequence[Group], frames: int) -> Iterator[list
             shown.add(image_id)
             items.append(
                 Draft(
-                    uid=uid("B", source.world, group.short_id, "full", f"t{step:03d}"),
+                    uid=uid("B", source.environment, group.short_id, "full", f"t{step:03d}"),
                     task="B",
                     prompt=source.prompts.prompt("B"),
                     pictures=[Picture(source.frame(group, "full", step))],

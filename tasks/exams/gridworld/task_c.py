@@ -56,7 +56,7 @@ def _pair(
     texts = source.prompts.tasks["C"]
     shown = list(steps) if order == "orig" else list(reversed(steps))
     parts = (group.short_id, variant, order, visual, framing)
-    composite = uid("C", source.world, *parts, "composite")
+    composite = uid("C", source.environment, *parts, "composite")
     for representation in ("composite", "split") if split else ("composite",):
         evidence = texts["evidence"][representation].format(count=len(shown))
         pictures = (
@@ -65,7 +65,7 @@ def _pair(
             else source.split(group, variant, shown, visual)
         )
         yield Draft(
-            uid=uid("C", source.world, *parts, representation),
+            uid=uid("C", source.environment, *parts, representation),
             task="C",
             prompt=source.prompts.prompt(
                 "C", texts["framing"][framing] if framing else "", evidence=evidence, mission=group.mission

@@ -61,7 +61,7 @@ def _item(
 ) -> Draft:
     parts = (reference.short_id, query.short_id, variant, "orig", visual, framing, "composite")
     return Draft(
-        uid=uid("D", source.world, *parts),
+        uid=uid("D", source.environment, *parts),
         task="D",
         prompt=source.prompts.prompt("D", source.prompts.tasks["D"]["framing"][framing]),
         pictures=[page],

@@ -85,7 +85,7 @@ def draft(source: Source, groups: Sequence[Group], counts: Mapping[str, int]) ->
         able = [group for group in groups if role in checkpoints(group)]
         if len(able) < count:
             raise StageFailed(
-                f"Task E: {len(able)} of {len(groups)} trajectories of {source.world.env_id} have room for {role}, "
+                f"Task E: {len(able)} of {len(groups)} trajectories of {source.environment.env_id} have room for {role}, "
                 f"{count} are wanted; give it more groups, and a quiet_start of at least {LEAST_FRAMES - 1}"
             )
         able.sort(key=lambda group: (-room(group, role), group.group_id))
@@ -100,7 +100,7 @@ def _item(source: Source, group: Group, role: str, checkpoint: int) -> Draft:
     question = role.split("_")[0]
     steps = keyframes(group, last=checkpoint, most=frames_shown(group))
     return Draft(
-        uid=uid("E", source.world, group.short_id, "full", role),
+        uid=uid("E", source.environment, group.short_id, "full", role),
         task="E",
         prompt=source.prompts.prompt("E", question=source.prompts.tasks["E"]["questions"][question]),
         pictures=[source.page(group, "full", steps)],

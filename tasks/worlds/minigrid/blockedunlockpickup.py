@@ -8,7 +8,11 @@ CF            the box is removed, or moved within its room
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tasks.worlds.minigrid.environment import Cell
 from tasks.worlds.minigrid.planner import Planner, places_of
+from tasks.worlds.minigrid.simulator import GridState
 from tasks.worlds.minigrid.unlockpickup import UnlockPickup
 
 
@@ -25,5 +29,5 @@ class BlockedUnlockPickup(UnlockPickup):
         planner.drop(keep_clear=[ball])
         super().plan(planner)
 
-    def targets(self, states):
+    def targets(self, states: Sequence[GridState]) -> list[Cell]:
         return places_of(states[0], "ball")

@@ -8,8 +8,12 @@ CF            the goal is moved off the path, or removed
 
 from __future__ import annotations
 
-from tasks.worlds.minigrid.environment import MiniGridEnvironment, relocate, remove
+from collections.abc import Sequence
+
+from tasks.worlds.base import Episode, Interventions
+from tasks.worlds.minigrid.environment import Cell, MiniGridEnvironment, relocate, remove
 from tasks.worlds.minigrid.planner import Planner, places_of
+from tasks.worlds.minigrid.simulator import GridState
 
 
 class DoorKey(MiniGridEnvironment):
@@ -27,9 +31,9 @@ class DoorKey(MiniGridEnvironment):
         planner.do("toggle")
         planner.reach(planner.find("goal"))
 
-    def targets(self, states):
+    def targets(self, states: Sequence[GridState]) -> list[Cell]:
         return places_of(states[0], "key")
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         (goal,) = places_of(full.states[0], "goal")
         return [("relocate goal", lambda: relocate(full, goal)), ("remove goal", lambda: remove(full, goal))]

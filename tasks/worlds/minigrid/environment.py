@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from tasks.worlds.base import Branch, Environment, Episode, Event, Intervention, Json, MaskBox, Pixels, Rejected
-from tasks.worlds.minigrid import tiles
+from tasks.pictures.pixels import Pixels
+from tasks.worlds.base import Branch, Environment, Episode, Event, Intervention, Interventions, Json, MaskBox, Rejected
+from tasks.worlds.minigrid import WORLD, tiles
 from tasks.worlds.minigrid.planner import Planner
 from tasks.worlds.minigrid.rules import contradicts
 from tasks.worlds.minigrid.scene import scene
 from tasks.worlds.minigrid.simulator import (
     ACTIONS,
-    AGENT_COLUMN,
-    AGENT_ROW,
     EMPTY,
     UNSEEN,
     GridState,
     Simulator,
-    View,
     color,
     decode_state,
     door_state,
@@ -32,13 +30,14 @@ from tasks.worlds.minigrid.simulator import (
     in_view,
     kind,
 )
+from tasks.worlds.minigrid.witness import MiniGridWitness
 
 Cell = tuple[int, int]
 Edits = list[list[Any]]  # [x, y, cell code]
 
 
 class MiniGridEnvironment(Environment):
-    world = "minigrid"
+    world = WORLD.name
     frame_size = (tiles.FRAME, tiles.FRAME)
     changes = "cells"
 
@@ -64,7 +63,7 @@ class MiniGridEnvironment(Environment):
         """The map cells of the NoCue target."""
 
     @abc.abstractmethod
-    def interventions(self, full: Episode) -> list[tuple[str, Callable[[], Edits]]]:
+    def interventions(self, full: Episode) -> Interventions:
         """Named ways to make the same actions fail, each giving the cells to change at t = 0."""
 
     def extra_events(self, states: Sequence[GridState]) -> list[Event]:
@@ -83,22 +82,14 @@ class MiniGridEnvironment(Environment):
 
     # --- rollouts ---------------------------------------------------------------------------------------------------
 
-    def rollout(self, seed: int) -> Episode:
-        simulator = self.simulator
+    def _planned(self, seed: int) -> Episode:
         try:
-            simulator.reset(seed)
+            self.simulator.reset(seed)
         except RecursionError as error:
             raise Rejected(f"the layout cannot be placed: {error}") from error
-        planner = Planner(simulator)
+        planner = Planner(self.simulator)
         self.plan(planner)
-        episode = self._episode(planner.actions, planner.states)
-        if not episode.success:
-            raise Rejected("the plan ends without success")
-        if episode.truncated:
-            raise Rejected("the plan runs into the step limit")
-        if missing := self.chain_in_order(episode.events):
-            raise Rejected(f"causal chain: {missing}")
-        return episode
+        return self._episode(planner.actions, planner.states)
 
     def _episode(
         self, actions: list[str], states: list[GridState], intervention: Intervention | None = None
@@ -119,15 +110,20 @@ class MiniGridEnvironment(Environment):
     def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Episode:
         """`actions` from a seeded reset, whatever comes of them. An episode that ends early is stepped no further."""
         simulator = self.simulator
-        simulator.reset(seed)
-        if intervention is not None:
-            apply(self, simulator, intervention)
+        self._begin(simulator, seed, intervention)
         states = [simulator.state]
         for action in actions:
             if simulator.terminated or simulator.truncated:
                 break
             states.append(simulator.step(action))
         return self._episode(list(actions), states, intervention)
+
+    def _begin(self, simulator: Simulator, seed: int, intervention: Intervention | None) -> None:
+        """A seeded reset, and the intervention's changes."""
+        simulator.reset(seed)
+        if intervention is not None:
+            simulator.edit((x, y, code) for x, y, code in intervention.parameters[self.changes])
+            self.after_edit(simulator)
 
     # --- variants ---------------------------------------------------------------------------------------------------
 
@@ -158,7 +154,7 @@ class MiniGridEnvironment(Environment):
         """Before the first step at which the changed cells are touched the agent must do exactly as in Full; all of
         the causal chain but its last event must still happen."""
         assert cf.intervention is not None
-        changed = {(x, y) for x, y, _ in cf.intervention.parameters["cells"]}
+        changed = {(x, y) for x, y, _ in cf.intervention.parameters[self.changes]}
         for step, (a, b) in enumerate(zip(full.states, cf.states, strict=True)):
             if (a.position, a.direction, a.carrying) != (b.position, b.direction, b.carrying):
                 touched = full.states[step - 1].front in changed
@@ -214,19 +210,14 @@ class MiniGridEnvironment(Environment):
 
     def witness(
         self, seed: int, actions: Sequence[str], intervention: Intervention | None, full: Episode | None = None
-    ) -> Any:
-        from tasks.worlds.minigrid.witness import MiniGridWitness
-
-        return MiniGridWitness(self, seed, actions, intervention)
+    ) -> MiniGridWitness:
+        fresh = Simulator(self.env_id)
+        self._begin(fresh, seed, intervention)
+        return MiniGridWitness(fresh, actions, intervention, self)
 
 
 def _draw(state: GridState) -> Pixels:
     return tiles.draw(state.view)
-
-
-def apply(environment: MiniGridEnvironment, simulator: Simulator, intervention: Intervention) -> None:
-    simulator.edit((x, y, code) for x, y, code in intervention.parameters["cells"])
-    environment.after_edit(simulator)
 
 
 def common_events(states: Sequence[GridState]) -> list[Event]:
@@ -299,6 +290,3 @@ def room_of(state: GridState, inside: Cell) -> set[Cell]:
                 room.add(place)
                 border.append(place)
     return room
-
-
-__all__ = ["AGENT_COLUMN", "AGENT_ROW", "MiniGridEnvironment", "View", "common_events", "relocate", "remove", "room_of"]

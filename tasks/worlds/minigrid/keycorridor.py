@@ -8,8 +8,12 @@ CF            the ball is removed, or moved within its room
 
 from __future__ import annotations
 
-from tasks.worlds.minigrid.environment import MiniGridEnvironment, relocate, remove
+from collections.abc import Sequence
+
+from tasks.worlds.base import Episode, Interventions
+from tasks.worlds.minigrid.environment import Cell, MiniGridEnvironment, relocate, remove
 from tasks.worlds.minigrid.planner import Planner, places_of
+from tasks.worlds.minigrid.simulator import GridState
 
 
 class KeyCorridor(MiniGridEnvironment):
@@ -36,9 +40,9 @@ class KeyCorridor(MiniGridEnvironment):
         (place,) = (place for place in places_of(state, "door") if state.at(place) & 7 == 2)
         return place
 
-    def targets(self, states):
+    def targets(self, states: Sequence[GridState]) -> list[Cell]:
         return places_of(states[0], "key")
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         (ball,) = places_of(full.states[0], "ball")
         return [("remove ball", lambda: remove(full, ball)), ("relocate ball", lambda: relocate(full, ball))]

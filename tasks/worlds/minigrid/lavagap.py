@@ -8,9 +8,12 @@ CF            the goal is moved off the path, or removed
 
 from __future__ import annotations
 
-from tasks.worlds.base import Event
-from tasks.worlds.minigrid.environment import MiniGridEnvironment, relocate, remove
+from collections.abc import Sequence
+
+from tasks.worlds.base import Episode, Event, Interventions
+from tasks.worlds.minigrid.environment import Cell, MiniGridEnvironment, relocate, remove
 from tasks.worlds.minigrid.planner import Planner, places_of
+from tasks.worlds.minigrid.simulator import GridState
 
 
 class LavaGap(MiniGridEnvironment):
@@ -24,16 +27,16 @@ class LavaGap(MiniGridEnvironment):
     def plan(self, planner: Planner) -> None:
         planner.reach(planner.find("goal"))
 
-    def targets(self, states):
+    def targets(self, states: Sequence[GridState]) -> list[Cell]:
         return places_of(states[0], "lava")
 
-    def cue_used(self, states, target):
+    def cue_used(self, states: Sequence[GridState], target: Cell) -> int:
         lava = set(self.targets(states))
         crossed = [event.step for event in self.extra_events(states)]
         faced = [step for step, state in enumerate(states) if state.front in lava]
         return min([*crossed, *faced, len(states)])
 
-    def extra_events(self, states):
+    def extra_events(self, states: Sequence[GridState]) -> list[Event]:
         lava = places_of(states[0], "lava")
         column, row = {x for x, _ in lava}, {y for _, y in lava}
         for step, state in enumerate(states):
@@ -42,11 +45,11 @@ class LavaGap(MiniGridEnvironment):
                 return [Event(step, "cross gap")]
         return []
 
-    def chain_in_order(self, events):
+    def chain_in_order(self, events: Sequence[Event]) -> str | None:
         if any(event.name == "enter lava" for event in events):
             return "the agent enters lava"
         return super().chain_in_order(events)
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         (goal,) = places_of(full.states[0], "goal")
         return [("relocate goal", lambda: relocate(full, goal)), ("remove goal", lambda: remove(full, goal))]

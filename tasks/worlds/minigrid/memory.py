@@ -8,10 +8,13 @@ CF            the two objects at the end are swapped
 
 from __future__ import annotations
 
-from tasks.worlds.base import Event, Rejected
-from tasks.worlds.minigrid.environment import MiniGridEnvironment
+from collections.abc import Sequence
+from typing import Any
+
+from tasks.worlds.base import Episode, Event, Interventions, Rejected
+from tasks.worlds.minigrid.environment import Cell, MiniGridEnvironment
 from tasks.worlds.minigrid.planner import Planner, places_of
-from tasks.worlds.minigrid.simulator import kind
+from tasks.worlds.minigrid.simulator import GridState, Simulator, kind
 
 
 class Memory(MiniGridEnvironment):
@@ -29,17 +32,17 @@ class Memory(MiniGridEnvironment):
         planner.face(match)
 
     @staticmethod
-    def cue_and_ends(state):
+    def cue_and_ends(state: GridState) -> tuple[Cell, list[Cell]]:
         """The cell of the cue (leftmost) and of the two objects at the end."""
         objects = sorted(places_of(state, "key") + places_of(state, "ball"))
         if len(objects) != 3:
             raise Rejected(f"{len(objects)} objects instead of 3")
         return objects[0], objects[1:]
 
-    def targets(self, states):
+    def targets(self, states: Sequence[GridState]) -> list[Cell]:
         return [self.cue_and_ends(states[0])[0]]
 
-    def extra_events(self, states):
+    def extra_events(self, states: Sequence[GridState]) -> list[Event]:
         cue, ends = self.cue_and_ends(states[0])
         events = [Event(step, "observe cue") for step, state in enumerate(states) if state.front == cue][:1]
         last = states[-1]
@@ -48,13 +51,13 @@ class Memory(MiniGridEnvironment):
             events.append(Event(len(states) - 1, f"choose {chosen}"))
         return events
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         start = full.states[0]
         _, (one, other) = self.cue_and_ends(start)
         return [("swap ends", lambda: [[*one, start.at(other)], [*other, start.at(one)]])]
 
-    def after_edit(self, simulator):
-        env = simulator.env
+    def after_edit(self, simulator: Simulator) -> None:
+        env: Any = simulator.env
         (cue, ends), state = self.cue_and_ends(simulator.state), simulator.state
         middle = env.height // 2
         for x, y in ends:

@@ -8,9 +8,12 @@ CF            the goal is removed, or moved within its room
 
 from __future__ import annotations
 
-from tasks.worlds.base import Event
-from tasks.worlds.minigrid.environment import MiniGridEnvironment, relocate, remove, room_of
+from collections.abc import Sequence
+
+from tasks.worlds.base import Episode, Event, Interventions
+from tasks.worlds.minigrid.environment import Cell, MiniGridEnvironment, relocate, remove, room_of
 from tasks.worlds.minigrid.planner import Planner, places_of
+from tasks.worlds.minigrid.simulator import GridState
 
 
 class MultiRoom(MiniGridEnvironment):
@@ -24,20 +27,20 @@ class MultiRoom(MiniGridEnvironment):
     def plan(self, planner: Planner) -> None:
         planner.reach(planner.find("goal"))
 
-    def targets(self, states):
+    def targets(self, states: Sequence[GridState]) -> list[Cell]:
         return places_of(states[0], "door") + places_of(states[0], "goal")
 
-    def cue_used(self, states, target):
+    def cue_used(self, states: Sequence[GridState], target: Cell) -> int:
         entered = [event.step for event in self.extra_events(states)]
         return min([super().cue_used(states, target), *entered])
 
-    def extra_events(self, states):
+    def extra_events(self, states: Sequence[GridState]) -> list[Event]:
         goals = places_of(states[0], "goal")
         if not goals:  # removed by the intervention: the last room is where the agent ends
             goals = [states[-1].position]
         room = room_of(states[0], goals[0])
         return [Event(step, "enter goal room") for step, state in enumerate(states) if state.position in room][:1]
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         (goal,) = places_of(full.states[0], "goal")
         return [("remove goal", lambda: remove(full, goal)), ("relocate goal", lambda: relocate(full, goal))]

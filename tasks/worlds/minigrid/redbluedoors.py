@@ -8,10 +8,12 @@ CF            the blue door is replaced by wall, or the cell before it is blocke
 
 from __future__ import annotations
 
-from tasks.worlds.base import Rejected
-from tasks.worlds.minigrid.environment import MiniGridEnvironment
+from collections.abc import Sequence
+
+from tasks.worlds.base import Episode, Interventions, Rejected
+from tasks.worlds.minigrid.environment import Cell, Edits, MiniGridEnvironment
 from tasks.worlds.minigrid.planner import Planner, places_of
-from tasks.worlds.minigrid.simulator import EMPTY, WALL, cell
+from tasks.worlds.minigrid.simulator import EMPTY, WALL, GridState, cell
 
 
 class RedBlueDoors(MiniGridEnvironment):
@@ -28,14 +30,14 @@ class RedBlueDoors(MiniGridEnvironment):
         planner.face(planner.find("door", "blue"))
         planner.do("toggle")
 
-    def targets(self, states):
+    def targets(self, states: Sequence[GridState]) -> list[Cell]:
         return places_of(states[0], "door", "red")
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         start = full.states[0]
         ((x, y),) = places_of(start, "door", "blue")
 
-        def block():
+        def block() -> Edits:
             before = (x - 1, y)
             if start.at(before) != EMPTY or before == start.position:
                 raise Rejected("the cell before the blue door is not free")

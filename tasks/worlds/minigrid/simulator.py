@@ -239,7 +239,7 @@ class Simulator:
 
     def __init__(self, env_id: str):
         self.env = make(env_id)
-        self.env.gen_obs = dict  # type: ignore[method-assign, assignment]
+        self.env.gen_obs = dict  # type: ignore[method-assign]
         self.mission = ""
         self.terminated = self.truncated = False
         self.reward = 0.0

@@ -16,7 +16,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tasks.worlds.base import MaskBox, Pixels
+from tasks.pictures.pixels import Pixels
+from tasks.worlds.base import MaskBox
 from tasks.worlds.minigrid.atlas import FILE, shipped
 from tasks.worlds.minigrid.simulator import (
     AGENT_COLUMN,
@@ -72,7 +73,7 @@ class Atlas:
             self.lookup[code] = row
 
     def rows(self, codes: np.ndarray) -> np.ndarray:
-        rows = self.lookup[codes]
+        rows: np.ndarray = self.lookup[codes]
         if (rows < 0).any():
             for code in np.unique(codes[rows < 0]).tolist():
                 self._draw(code)
@@ -89,7 +90,7 @@ class Atlas:
         """The agent's own tile: what it stands on, its triangle, and what it carries."""
         ground = self.tiles[self.rows(np.array([beneath]))[0]].astype(np.uint16)
         cover = self.triangle[:, :, None].astype(np.uint16)
-        tile = ((ground * (9 - cover) + _RED * cover) // 9).astype(np.uint8)
+        tile: Pixels = ((ground * (9 - cover) + _RED * cover) // 9).astype(np.uint8)
         if carrying != EMPTY:
             self.rows(np.array([carrying]))
             tile[1 : ICON + 3, 1 : ICON + 3] = 255
@@ -100,7 +101,8 @@ class Atlas:
 def icon_of(code: int) -> Pixels:
     """The (14, 14, 3) picture of a carried thing: its tile without grid lines, at half size."""
     tile = render_tile(code, highlight=False)[2:30, 2:30].astype(np.uint16)
-    return (tile.reshape(ICON, 2, ICON, 2, 3).sum(axis=(1, 3)) // 4).astype(np.uint8)
+    icon: Pixels = (tile.reshape(ICON, 2, ICON, 2, 3).sum(axis=(1, 3)) // 4).astype(np.uint8)
+    return icon
 
 
 @functools.cache
@@ -117,7 +119,7 @@ def draw(view: View) -> Pixels:
 def _draw(cells: bytes, carrying: int) -> Pixels:
     codes = np.frombuffer(cells, dtype=np.uint16).reshape(VIEW, VIEW)
     pictures = atlas()
-    frame = pictures.tiles[pictures.rows(codes)].transpose(0, 2, 1, 3, 4).reshape(FRAME, FRAME, 3)
+    frame: Pixels = pictures.tiles[pictures.rows(codes)].transpose(0, 2, 1, 3, 4).reshape(FRAME, FRAME, 3)
     top, left = AGENT_ROW * TILE, AGENT_COLUMN * TILE
     beneath = int(codes[AGENT_ROW, AGENT_COLUMN])
     frame[top : top + TILE, left : left + TILE] = pictures.agent_tile(beneath, carrying)

@@ -8,10 +8,13 @@ CF            the box is removed, or moved within its room
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from tasks.worlds.minigrid.environment import MiniGridEnvironment, relocate, remove
+from tasks.worlds.base import Episode, Interventions
+from tasks.worlds.minigrid.environment import Cell, MiniGridEnvironment, relocate, remove
 from tasks.worlds.minigrid.planner import Planner, places_of
+from tasks.worlds.minigrid.simulator import GridState
 
 
 class UnlockPickup(MiniGridEnvironment):
@@ -32,9 +35,9 @@ class UnlockPickup(MiniGridEnvironment):
         planner.face(box)
         planner.do("pickup")
 
-    def targets(self, states):
+    def targets(self, states: Sequence[GridState]) -> list[Cell]:
         return places_of(states[0], "key")
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         (box,) = places_of(full.states[0], "box")
         return [("remove box", lambda: remove(full, box)), ("relocate box", lambda: relocate(full, box))]

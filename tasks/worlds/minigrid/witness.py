@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 from minigrid.core.constants import IDX_TO_COLOR, IDX_TO_OBJECT, OBJECT_TO_IDX
 from minigrid.core.grid import Grid
 from minigrid.core.world_object import Door, Wall
 
-from tasks.pictures.pixels import differing
-from tasks.worlds.base import Episode, Intervention, Json, MaskBox, Pixels, Witness
+from tasks.pictures.pixels import Pixels, differing
+from tasks.worlds.base import Episode, Event, Intervention, Json, MaskBox, Witness
 from tasks.worlds.minigrid import tiles
 from tasks.worlds.minigrid.simulator import (
     AGENT_COLUMN,
@@ -28,8 +28,13 @@ from tasks.worlds.minigrid.simulator import (
     encode_state,
 )
 
-if TYPE_CHECKING:
-    from tasks.worlds.minigrid.environment import MiniGridEnvironment
+
+class Rules(Protocol):
+    """What a witness asks of its environment: what the NoCue target is, when it is used, and what counts as an event."""
+
+    def targets(self, states: Sequence[GridState]) -> list[tuple[int, int]]: ...
+    def cue_used(self, states: Sequence[GridState], target: tuple[int, int]) -> int: ...
+    def events(self, states: Sequence[GridState]) -> list[Event]: ...
 
 
 _WALL = Wall()
@@ -58,27 +63,16 @@ def _invalid_cells(cells: bytes) -> str | None:
 
 
 class MiniGridWitness(Witness):
-    def __init__(
-        self,
-        environment: MiniGridEnvironment,
-        seed: int,
-        actions: Sequence[str],
-        intervention: Intervention | None,
-    ):
-        from tasks.worlds.minigrid.environment import apply
-
-        self.environment = environment
-        simulator = Simulator(environment.env_id)
-        simulator.reset(seed)
-        if intervention is not None:
-            apply(environment, simulator, intervention)
+    def __init__(self, simulator: Simulator, actions: Sequence[str], intervention: Intervention | None, rules: Rules):
+        """`simulator` is fresh, reset, and changed as the intervention says."""
+        self.rules = rules
         self.env = env = simulator.env
         self._doors = [thing for thing in env.grid.grid if isinstance(thing, Door)]
         self._views: list[np.ndarray] = []
-        self._map: tuple[list, list, np.ndarray] | None = None
+        self._map: tuple[list[Any], list[Any], np.ndarray] | None = None
         self._states: list[GridState] = []
         self._record()
-        self._targets = environment.targets(self._states) if intervention is None else []
+        self._targets = rules.targets(self._states) if intervention is None else []
         self._places = [self._target_places()]
         reward, terminated, truncated = 0.0, False, False
         for action in actions:
@@ -97,7 +91,7 @@ class MiniGridWitness(Witness):
             truncated=bool(truncated),
             reward=reward,
             intervention=intervention,
-            events=environment.events(self._states),
+            events=rules.events(self._states),
         )
 
     def _record(self) -> None:
@@ -128,7 +122,7 @@ class MiniGridWitness(Witness):
         """The targets in sight: map cell -> (row, column) of the view."""
         places = {}
         for x, y in self._targets:
-            relative = self.env.relative_coords(x, y)
+            relative = self.env.relative_coords(x, y)  # type: ignore[no-untyped-call]
             if relative is not None:
                 column, row = (int(value) for value in relative)
                 if self._views[-1][row, column] != UNSEEN:
@@ -167,7 +161,7 @@ class MiniGridWitness(Witness):
 
     @functools.cached_property
     def _used(self) -> dict[tuple[int, int], int]:
-        return {target: self.environment.cue_used(self._states, target) for target in self._targets}
+        return {target: self.rules.cue_used(self._states, target) for target in self._targets}
 
     def faces_target(self, step: int) -> bool:
         state = self._states[step]

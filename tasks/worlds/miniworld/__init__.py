@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import ctypes
 
+from tasks.errors import WorldauditError
+from tasks.worlds.base import World
+
 LIBRARIES = {  # what MiniWorld loads, and the Debian package that has it
     "libGL.so.1": "libgl1",
     "libGLU.so.1": "libglu1-mesa",
@@ -18,26 +21,36 @@ LIBRARIES = {  # what MiniWorld loads, and the Debian package that has it
 
 def check() -> list[tuple[str, bool, str]]:
     """What MiniWorld needs here: (name, whether it works, what was found or what would mend it)."""
-    found = []
+    checks = []
     for library, package in LIBRARIES.items():
         try:
             ctypes.CDLL(library)
-            found.append((library, True, "loads"))
+            checks.append((library, True, "loads"))
         except OSError as error:
-            found.append((library, False, f"{error}; on Debian or Ubuntu: apt-get install {package}"))
-    if all(works for _, works, _ in found):
-        found.append(_drawing())
-    return found
+            checks.append((library, False, f"{error}; on Debian or Ubuntu: apt-get install {package}"))
+    if all(works for _, works, _ in checks):
+        checks.append(_drawing())
+    return checks
 
 
 def _drawing() -> tuple[str, bool, str]:
-    from tasks.errors import WorldauditError
+    from tasks.worlds import environments
     from tasks.worlds.miniworld.oneroom import OneRoom
 
     try:
-        room = OneRoom()
-        start, _ = room.call("reset", 0)
-        room.call("show", [start])
-        return "drawing", True, room.call("about")
+        engine = OneRoom().engine
+        start, _ = engine.reset(0)
+        engine.show([start])
+        return "drawing", True, f"{len(environments(WORLD.name))} environments; {engine.about()}"
     except WorldauditError as error:
         return "drawing", False, str(error)
+
+
+WORLD = World(
+    name="miniworld",
+    title="MiniWorld",
+    package=__name__,
+    distributions=("miniworld", "gymnasium"),
+    judges=("scene-reader", "last-frame", "coin", "always-fail", "always-success"),
+    check=check,
+)

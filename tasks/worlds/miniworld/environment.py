@@ -1,8 +1,8 @@
 """What all MiniWorld environments share: everything but the mission, the plan, the cue and the interventions.
 
-An environment file says `plan`, `interventions`, and where they are not the usual ones `target` (what the mission
-names) and `cue` (what NoCue hides); see oneroom.py for the shape of one. `make`, `target` and `after_edit` run in the child process and may import MiniWorld; nothing
-else in an environment file may, so that environments can be listed where OpenGL is missing.
+An environment file says `plan`, `interventions`, and where it is not the goal `cue` (what NoCue hides); see oneroom.py for
+the shape of one. What must be done in MiniWorld's own process (another world than MiniWorld makes, another goal than its
+red box) is a class in a file of its own, which `simulator` names; see `child/pickup.py`.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
+import inspect
 import itertools
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tasks.worlds.base import Branch, Environment, Episode, Event, Intervention, Json, MaskBox, Pixels, Rejected
-from tasks.worlds.miniworld.floor import Floor, Point
-from tasks.worlds.miniworld.planner import Planner, gap, within_pickup
-from tasks.worlds.miniworld.process import child
-from tasks.worlds.miniworld.state import (
+from tasks.pictures.pixels import Pixels
+from tasks.worlds.base import Branch, Environment, Episode, Event, Intervention, Interventions, Json, MaskBox, Rejected
+from tasks.worlds.miniworld import WORLD
+from tasks.worlds.miniworld.child.state import (
     AGENT_RADIUS,
-    COLORS,
     FIELD_OF_VIEW,
     HEIGHT,
     WIDTH,
@@ -34,21 +34,26 @@ from tasks.worlds.miniworld.state import (
     encode_state,
     wrapped,
 )
+from tasks.worlds.miniworld.edits import APART, CLOSE, Edits, changed_things, edits_of, touches
+from tasks.worlds.miniworld.floor import Floor, Point
+from tasks.worlds.miniworld.planner import Planner, gap, within_pickup
+from tasks.worlds.miniworld.process import RemoteEngine, StepResult
+from tasks.worlds.miniworld.witness import SAMPLED, MiniWorldWitness
 
-Edits = list[Json]
 HIDDEN = 127  # the grey level of masked pixels
 CLEARLY = 400  # pixels that a goal must show in the last frame of a success: 0.8 percent of the frame
-CLOSE = 1.0  # meters between bounding circles below which the agent is about to use a thing
-APART = 1.5  # meters between agent and goal, at least, at the end of a failure
 KEPT_FRAMES = 600  # rendered frames that are kept, 88 MB
 BATCH = 32  # frames asked of the child at a time: both sides keep their caches warm
 HALF_WIDTH = math.atan(math.tan(math.radians(FIELD_OF_VIEW / 2)) * WIDTH / HEIGHT)  # half the horizontal angle of view
 
 
 class MiniWorldEnvironment(Environment):
-    world = "miniworld"
+    world = WORLD.name
     frame_size = (WIDTH, HEIGHT)
     mission: ClassVar[str]
+    simulator: ClassVar[str] = (
+        "simulator:Simulator"  # the class of child/, or `file.py:Class` beside the environment's file
+    )
     nocue_budget = 12
 
     def __init__(self, env_id: str | None = None):
@@ -59,32 +64,16 @@ class MiniWorldEnvironment(Environment):
 
     # --- what an environment file says ----------------------------------------------------------------------------
 
-    @classmethod
-    def make(cls, env_id: str) -> Any:
-        """MiniWorld's environment object; in the child process."""
-        from tasks.worlds.miniworld.engine import make
-
-        return make(env_id)
-
-    @classmethod
-    def after_edit(cls, env: Any) -> None:
-        """Bring the simulator's own bookkeeping in line after an intervention; in the child process."""
-
     @abc.abstractmethod
     def plan(self, planner: Planner) -> None:
         """Drive `planner` to success."""
-
-    @classmethod
-    def target(cls, env: Any) -> Any:
-        """The entity that the mission names; in the child process."""
-        return env.box
 
     def cue(self, state: RoomState) -> int:
         """Index of the NoCue target."""
         return state.goal
 
     @abc.abstractmethod
-    def interventions(self, full: Episode) -> list[tuple[str, Callable[[], Edits]]]:
+    def interventions(self, full: Episode) -> Interventions:
         """Named ways to make the same actions fail, each giving the edits at t = 0."""
 
     def extra_events(self, states: Sequence[RoomState]) -> list[Event]:
@@ -98,13 +87,17 @@ class MiniWorldEnvironment(Environment):
 
     # --- the simulator ----------------------------------------------------------------------------------------------
 
-    def call(self, method: str, *arguments: Any, role: str = "main") -> Any:
-        """A method of this configuration's engine, in the child process."""
-        return child().call(type(self), self.env_id, role, method, *arguments)
+    @functools.cached_property
+    def engine(self) -> RemoteEngine:
+        """MiniWorld, in the child process."""
+        return self._engine("main")
+
+    def _engine(self, role: str) -> RemoteEngine:
+        return RemoteEngine(simulator_place(type(self)), self.env_id, self.name, self.mission, role)
 
     def floor(self, seed: int) -> Floor:
         if seed not in self._floors:
-            self._floors[seed] = Floor(self.call("walls", seed))
+            self._floors[seed] = Floor(self.engine.walls(seed))
             if len(self._floors) > 32:
                 self._floors.popitem(last=False)
         return self._floors[seed]
@@ -122,42 +115,24 @@ class MiniWorldEnvironment(Environment):
     @property
     def _measures(self) -> tuple[tuple[float, float], float]:
         if self._stride is None:
-            self._stride = self.call("stride"), self.call("reach")
+            self._stride = self.engine.stride(), self.engine.reach()
         return self._stride
 
     # --- rollouts ---------------------------------------------------------------------------------------------------
 
-    def rollout(self, seed: int) -> Episode:
+    def _planned(self, seed: int) -> Episode:
         floor, stride, reach = self.floor(seed), self.stride, self.reach
-        start, mission = self.call("reset", seed)
-        planner = Planner(start, lambda action: self.call("step", action), floor, stride, reach)
+        start, mission = self.engine.reset(seed)
+        planner = Planner(start, self.engine.step, floor, stride, reach)
         self.plan(planner)
-        success = planner.terminated and planner.reward > 0
-        episode = Episode(
-            mission=mission,
-            actions=planner.actions,
-            states=planner.states,
-            success=success,
-            terminated=planner.terminated,
-            truncated=planner.truncated,
-            reward=planner.reward,
-            events=self.events(planner.states),
-        )
-        if planner.truncated:
-            raise Rejected("the plan runs into the step limit")
-        if not success:
-            raise Rejected("the plan ends without success")
-        if missing := self.chain_in_order(episode.events):
-            raise Rejected(f"causal chain: {missing}")
-        if unclear := self.unclear(episode):
-            raise Rejected(unclear)
-        return episode
+        last = planner.state, planner.terminated, planner.truncated, planner.reward
+        return self._episode(mission, planner.actions, planner.states, last, None)
 
     def unclear(self, full: Episode) -> str | None:
         """Why the last frame of a success does not show it; None where it does (report GR1)."""
         end: RoomState = full.states[-1]
         for thing in self.evidence(end):
-            pixels, _ = self.call("visible", end, [], thing)
+            pixels, _ = self.engine.visible(end, [], thing)
             if pixels < CLEARLY:
                 return f"the last frame shows the {end.things[thing].name} with {pixels} pixels, fewer than {CLEARLY}"
         return None
@@ -168,18 +143,22 @@ class MiniWorldEnvironment(Environment):
 
     def execute(self, seed: int, actions: Sequence[str], intervention: Intervention | None = None) -> Episode:
         """`actions` from a seeded reset, whatever comes of them. An episode that ends early is stepped no further."""
-        mission, outcomes = self.call("run", seed, list(actions), edits_of(intervention))
-        return self.episode_of(mission, actions, outcomes, intervention)
+        mission, results = self.engine.run(seed, actions, edits_of(intervention))
+        return self._episode(mission, actions, [state for state, *_ in results], results[-1], intervention)
 
-    def episode_of(
-        self, mission: str, actions: Sequence[str], outcomes: Sequence[Any], intervention: Intervention | None
+    def _episode(
+        self,
+        mission: str,
+        actions: Sequence[str],
+        states: Sequence[RoomState],
+        last: StepResult,
+        intervention: Intervention | None,
     ) -> Episode:
-        states = [state for state, *_ in outcomes]
-        _, terminated, truncated, reward = outcomes[-1]
+        _, terminated, truncated, reward = last
         return Episode(
             mission=mission,
             actions=list(actions),
-            states=states,
+            states=list(states),
             success=terminated and reward > 0,
             terminated=terminated,
             truncated=truncated,
@@ -198,7 +177,7 @@ class MiniWorldEnvironment(Environment):
             if len(boxes) == self.nocue_budget or self.cue_used(state):
                 break
             if self.in_view(state, state.things[target], any):
-                _, box = self.call("visible", state, [], target)
+                _, box = self.engine.visible(state, [], target)
                 boxes += [MaskBox(step, *box)] if box else []
         if not boxes:
             raise Rejected(f"{self.nocue_target} is never in sight before it is used")
@@ -287,7 +266,7 @@ class MiniWorldEnvironment(Environment):
         ]
         missing = {key: state for key, state in zip(keys, states, strict=True) if key not in self._frames}
         if missing:
-            self._frames |= zip(missing, self.call("show", list(missing.values()), edits), strict=True)
+            self._frames |= zip(missing, self.engine.show(list(missing.values()), edits), strict=True)
         frames = [self._frames[key] for key in keys]
         while len(self._frames) > KEPT_FRAMES:
             self._frames.popitem(last=False)
@@ -300,7 +279,7 @@ class MiniWorldEnvironment(Environment):
         return frame
 
     def branches(self, seed: int, actions: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, Branch]]:
-        tried = self.call("branch", seed, list(actions), list(steps))
+        tried = self.engine.branch(seed, actions, steps)
         return {
             step: {action: Branch(state, functools.partial(self._frame, state, [])) for action, state in branch.items()}
             for step, branch in tried.items()
@@ -335,37 +314,28 @@ class MiniWorldEnvironment(Environment):
 
     def witness(
         self, seed: int, actions: Sequence[str], intervention: Intervention | None, full: Episode | None = None
-    ) -> Any:
-        from tasks.worlds.miniworld.witness import MiniWorldWitness
+    ) -> MiniWorldWitness:
+        return self._witness(seed, actions, intervention, SAMPLED)
 
-        return MiniWorldWitness(self, seed, actions, intervention)
-
-
-def edits_of(intervention: Intervention | None) -> Edits:
-    return intervention.parameters["edits"] if intervention else []
-
-
-def changed_things(intervention: Intervention, count: int) -> set[int]:
-    """Indices of the things that an intervention moves, takes away, rewrites or adds (those come last)."""
-    changed, added = set(), count
-    for edit in intervention.parameters["edits"]:
-        named = [edit[verb] for verb in ("move", "remove", "write") if verb in edit]
-        changed |= set(named)
-        if "add" in edit:
-            changed.add(added)
-            added += 1
-    return changed
+    def _witness(
+        self, seed: int, actions: Sequence[str], intervention: Intervention | None, sampled: int
+    ) -> MiniWorldWitness:
+        edits, steps = edits_of(intervention), len(actions)
+        drawn = set(range(seed % sampled, steps + 1, sampled)) | {0, steps}
+        engine = self._engine("fresh")
+        mission, results, frames = engine.replay(seed, actions, edits, drawn)
+        episode = self._episode(mission, actions, [state for state, *_ in results], results[-1], intervention)
+        return MiniWorldWitness(engine, episode, edits, frames, self)
 
 
-def touches(state: RoomState, things: set[int]) -> bool:
-    """Whether the agent, or what it carries, is close enough to one of `things` for it to matter to its next action."""
-    for index in things:
-        if index < len(state.things) and not state.things[index].gone:
-            carried = state.carrying if state.carrying not in (-1, index) else None
-            nearest = min(gap(state, index), gap(state, index, carried) if carried is not None else math.inf)
-            if state.carrying == index or nearest < CLOSE:
-                return True
-    return False
+def simulator_place(environment: type[MiniWorldEnvironment]) -> str:
+    """The place of an environment's simulator as the child finds it: a file's path is made absolute, from the folder of
+    the file in which the class that names it stands."""
+    file, _, name = environment.simulator.rpartition(":")
+    if not file.endswith(".py") or Path(file).is_absolute():
+        return environment.simulator
+    (naming, *_) = (cls for cls in environment.__mro__ if "simulator" in vars(cls))
+    return f"{Path(inspect.getfile(naming)).resolve().with_name(file)}:{name}"
 
 
 def _may_show(state: RoomState, thing: Thing) -> bool:
@@ -400,66 +370,3 @@ def _same_place(state: RoomState, pose: tuple[float, float, float], forward: flo
     x, z, direction = pose
     moved = math.hypot(state.x - x, state.z - z)
     return moved < forward / 2 and abs(wrapped(state.direction - direction)) < turn / 2
-
-
-# --- helpers for interventions --------------------------------------------------------------------------------------
-
-
-def remove(thing: int) -> Edits:
-    return [{"remove": thing}]
-
-
-def recolor(start: RoomState, thing: int, color: str | None = None) -> Edits:
-    """Put a box of another color where a thing was: a distractor that nothing in the mission names."""
-    old = start.things[thing]
-    others = [name for name in COLORS if name not in {other.color for other in start.things}]
-    return [
-        {"remove": thing},
-        {
-            "add": old.kind,
-            "color": color or others[start.seed % len(others)],
-            "size": old.size,
-            "at": [old.x, old.z],
-            "dir": old.direction,
-        },
-    ]
-
-
-def relocate(
-    environment: MiniWorldEnvironment, full: Episode, thing: int, room: Sequence[Point] | None = None
-) -> Edits:
-    """Move a thing to the free place of the floor that is farthest from the walked path, and reachable. Raises Rejected
-    where every place is too near."""
-    start: RoomState = full.states[0]
-    moved = start.things[thing]
-    floor = environment.floor(start.seed)
-    places = np.array(room) if room is not None else floor.grid.reshape(-1, 2)
-    others = [
-        (other.x, other.z, other.radius)
-        for index, other in enumerate(start.things)
-        if index != thing and not other.gone and other.kind not in ("sign", "picture")
-    ]
-    path = np.array([(state.x, state.z) for state in full.states])
-    away = np.linalg.norm(places[:, None] - path[None], axis=2).min(axis=1)
-    fits = floor.free(places, moved.radius + 0.1, others) & (away > moved.radius + AGENT_RADIUS + APART + 0.5)
-    for index in np.argsort(-away, kind="stable"):
-        if not fits[index]:
-            continue
-        x, z = (float(value) for value in places[index])
-        if floor.route((start.x, start.z), (x, z), AGENT_RADIUS + 0.05, others) is not None:
-            return [{"move": thing, "to": [x, moved.y, z]}]
-    raise Rejected("no free place far enough from the path to move it to")
-
-
-def swap(start: RoomState, thing: int, other: int) -> Edits:
-    """Two things change places."""
-    a, b = start.things[thing], start.things[other]
-    return [{"move": thing, "to": [b.x, a.y, b.z]}, {"move": other, "to": [a.x, b.y, a.z]}]
-
-
-def block(full: Episode, ahead: float = 0.55, color: str = "grey") -> Edits:
-    """A box in the agent's way, `ahead` of the way gone (0 to 1)."""
-    states: list[RoomState] = full.states
-    length = np.cumsum([0.0] + [math.hypot(b.x - a.x, b.z - a.z) for a, b in itertools.pairwise(states)])
-    at = states[int(np.searchsorted(length, length[-1] * ahead))]
-    return [{"add": "box", "color": color, "size": 0.9, "at": [at.x, at.z], "dir": at.direction}]

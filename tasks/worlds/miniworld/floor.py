@@ -27,7 +27,8 @@ class Floor:
         """Meters from each of the (m, 2) points to the nearest wall."""
         along = ((points[:, None] - self._from) * self._along).sum(axis=2) / self._squared
         nearest = self._from + along.clip(0, 1)[:, :, None] * self._along
-        return np.linalg.norm(points[:, None] - nearest, axis=2).min(axis=1)
+        meters: np.ndarray = np.linalg.norm(points[:, None] - nearest, axis=2).min(axis=1)
+        return meters
 
     def free(self, points: np.ndarray, radius: float, obstacles: Sequence[Circle]) -> np.ndarray:
         """Whether a circle of `radius` fits at each of the (m, 2) points."""

@@ -8,8 +8,11 @@ CF            a grey box bars the way, or the red box is moved off the path, rem
 
 from __future__ import annotations
 
-from tasks.worlds.base import Event
-from tasks.worlds.miniworld.environment import block, recolor, relocate, remove
+from collections.abc import Sequence
+
+from tasks.worlds.base import Episode, Event, Interventions
+from tasks.worlds.miniworld.child.state import RoomState
+from tasks.worlds.miniworld.edits import block, recolor, relocate, remove
 from tasks.worlds.miniworld.oneroom import OneRoom
 
 
@@ -18,11 +21,11 @@ class FourRooms(OneRoom):
     default_id = "MiniWorld-FourRooms-v0"
     causal_chain = ("pass doorway", "reach goal")
 
-    def extra_events(self, states):
+    def extra_events(self, states: Sequence[RoomState]) -> list[Event]:
         inside = [abs(state.x) < 1 or abs(state.z) < 1 for state in states]  # between the rooms' walls
         return [Event(step, "pass doorway") for step in range(1, len(states)) if inside[step] and not inside[step - 1]]
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         start = full.states[0]
         return [
             ("block the way", lambda: block(full)),

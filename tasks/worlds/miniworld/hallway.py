@@ -8,7 +8,8 @@ CF            the box is removed or replaced by one of another color, or a grey 
 
 from __future__ import annotations
 
-from tasks.worlds.miniworld.environment import block, recolor, remove
+from tasks.worlds.base import Episode, Interventions
+from tasks.worlds.miniworld.edits import block, recolor, remove
 from tasks.worlds.miniworld.oneroom import OneRoom
 
 
@@ -16,7 +17,7 @@ class Hallway(OneRoom):
     name = "hallway"
     default_id = "MiniWorld-Hallway-v0"
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         box = full.states[0].goal
         return [
             ("block the way", lambda: block(full)),

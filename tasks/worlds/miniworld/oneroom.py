@@ -8,7 +8,10 @@ CF            the box is moved off the path, removed, or replaced by one of anot
 
 from __future__ import annotations
 
-from tasks.worlds.miniworld.environment import MiniWorldEnvironment, recolor, relocate, remove
+from tasks.worlds.base import Episode, Interventions
+from tasks.worlds.miniworld.edits import recolor, relocate, remove
+from tasks.worlds.miniworld.environment import MiniWorldEnvironment
+from tasks.worlds.miniworld.planner import Planner
 
 
 class OneRoom(MiniWorldEnvironment):
@@ -19,10 +22,10 @@ class OneRoom(MiniWorldEnvironment):
     final_event = "reach goal"
     nocue_target = "the red box"
 
-    def plan(self, planner):
+    def plan(self, planner: Planner) -> None:
         planner.approach(planner.state.goal)
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         box = full.states[0].goal
         return [
             ("relocate box", lambda: relocate(self, full, box)),

@@ -11,49 +11,25 @@ CF            the thing changes places with another one, is moved off the path, 
 
 from __future__ import annotations
 
-from tasks.errors import BadInput
-from tasks.worlds.miniworld.environment import MiniWorldEnvironment, relocate, remove, swap
+from tasks.worlds.base import Episode, Interventions
+from tasks.worlds.miniworld.edits import relocate, remove, swap
+from tasks.worlds.miniworld.environment import MiniWorldEnvironment
+from tasks.worlds.miniworld.planner import Planner
 
 
 class PickUp(MiniWorldEnvironment):
     name = "pickup"
+    simulator = "pickup:PickUp"
     default_id = "MiniWorld-ThreeRooms-v0?thing=green_ball"
     mission = "pick up the {thing}"
     causal_chain = ("see goal", "pickup goal")
     final_event = "pickup goal"
     nocue_target = "the thing to pick up"
 
-    @classmethod
-    def make(cls, env_id):
-        from miniworld.envs.threerooms import ThreeRooms
-
-        from tasks.worlds.miniworld.engine import make, thing_of
-
-        class ThreeRoomsPickUp(ThreeRooms):
-            def __init__(self, thing="green_ball", **options):
-                self.wanted = thing.replace("_", " ")
-                self.mission = cls.mission.format(thing=self.wanted)
-                super().__init__(**options)
-
-            def _gen_world(self):
-                super()._gen_world()
-                named = {thing_of(entity).name: entity for entity in self.entities if entity is not self.agent}
-                if self.wanted not in named:
-                    raise BadInput(f"no {self.wanted} lies in {env_id}; there are {', '.join(sorted(named))}")
-                self.box = named[self.wanted]
-
-            def step(self, action):
-                observation, reward, terminated, truncated, info = super().step(action)
-                if self.agent.carrying is self.box:
-                    reward, terminated = reward + self._reward(), True
-                return observation, reward, terminated, truncated, info
-
-        return make(env_id, ThreeRoomsPickUp)
-
-    def plan(self, planner):
+    def plan(self, planner: Planner) -> None:
         planner.take(planner.state.goal)
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         start = full.states[0]
         others = [
             index

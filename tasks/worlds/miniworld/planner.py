@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from tasks.worlds.base import Rejected
+from tasks.worlds.miniworld.child.state import AGENT_RADIUS, RoomState, Thing, wrapped
 from tasks.worlds.miniworld.floor import Circle, Floor, Point
-from tasks.worlds.miniworld.state import AGENT_RADIUS, RoomState, Thing, wrapped
 
 MARGIN = 0.1  # meters that the planner stays farther from walls and things than it must
 MOST_ACTIONS = 200

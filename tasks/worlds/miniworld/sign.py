@@ -12,17 +12,21 @@ CF            the sign names another color, or the thing changes places with one
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
-from tasks.worlds.base import Event, MaskBox, Rejected
-from tasks.worlds.miniworld.environment import MiniWorldEnvironment, swap
+from tasks.worlds.base import Episode, Event, Interventions, MaskBox, Rejected
+from tasks.worlds.miniworld.child.state import RoomState
+from tasks.worlds.miniworld.edits import swap
+from tasks.worlds.miniworld.environment import MiniWorldEnvironment
+from tasks.worlds.miniworld.planner import Planner
 
-COLORS = ("blue", "red", "green")
 VIEWPOINT = (4.6, 9.6)  # from where the sign can be read, in meters
 SIGN_AT = (10.0, 10.25)
 
 
 class Sign(MiniWorldEnvironment):
     name = "sign"
+    simulator = "sign:Sign"
     default_id = "MiniWorld-Sign-v0"
     mission = (
         "find the color written on the wall, then walk up to the {kind} of that color until it is right in front of you"
@@ -32,61 +36,34 @@ class Sign(MiniWorldEnvironment):
     nocue_target = "the sign"
     nocue_budget = 40
 
-    @classmethod
-    def make(cls, env_id):
-        import miniworld.envs.sign
-        from miniworld.params import DEFAULT_PARAMS
-
-        from tasks.worlds.miniworld.engine import make
-
-        class SeededSign(miniworld.envs.sign.Sign):
-            def _gen_world(self):
-                self._color_index = int(self.np_random.integers(3))
-                super()._gen_world()
-                self.mission = cls.mission.format(kind=("box", "key")[self._goal])
-
-        env = make(env_id, SeededSign, max_episode_steps=250)
-        for name in ("forward_step", "turn_step"):
-            env.params.set(name, DEFAULT_PARAMS.params[name].default)
-        return env
-
-    @classmethod
-    def target(cls, env):
-        return env._objects[env._goal][env._color_index]
-
-    @classmethod
-    def after_edit(cls, env):
-        (text,) = (entity.str for entity in env.entities if hasattr(entity, "str"))
-        env.set_color_index(COLORS.index(text.lower()))
-
-    def cue(self, state):
+    def cue(self, state: RoomState) -> int:
         return state.find("sign")
 
-    def cue_used(self, state):
+    def cue_used(self, state: RoomState) -> bool:
         return False  # it is read from afar, and never touched
 
-    def plan(self, planner):
+    def plan(self, planner: Planner) -> None:
         planner.walk(VIEWPOINT, until=lambda: planner.at(VIEWPOINT), avoid=0.3)
         planner.face(SIGN_AT)
         planner.approach(planner.state.goal, avoid=0.3)
 
-    def extra_events(self, states):
+    def extra_events(self, states: Sequence[RoomState]) -> list[Event]:
         sign = states[0].things[self.cue(states[0])]
         whole = (step for step, state in enumerate(states) if self.in_view(state, sign, all))
         return [Event(step, "read sign") for step in itertools.islice(whole, 1)]
 
-    def nocue(self, full):
+    def nocue(self, full: Episode) -> list[MaskBox]:
         sign = self.cue(full.states[0])
         boxes = []
         for step, state in enumerate(full.states):
             if self.in_view(state, state.things[sign], any):
-                _, box = self.call("visible", state, [], sign)
+                _, box = self.engine.visible(state, [], sign)
                 boxes += [MaskBox(step, *box)] if box else []
         if not 0 < len(boxes) <= self.nocue_budget:
             raise Rejected(f"the sign is in sight in {len(boxes)} frames")
         return boxes
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         start = full.states[0]
         goal, sign = start.things[start.goal], self.cue(start)
         others = [

@@ -8,8 +8,11 @@ CF            the box is in the other arm, is removed, or is replaced by one of 
 
 from __future__ import annotations
 
-from tasks.worlds.base import Event
-from tasks.worlds.miniworld.environment import recolor, remove
+from collections.abc import Sequence
+
+from tasks.worlds.base import Episode, Event, Interventions
+from tasks.worlds.miniworld.child.state import RoomState
+from tasks.worlds.miniworld.edits import recolor, remove
 from tasks.worlds.miniworld.oneroom import OneRoom
 
 CROSSING = 8.0  # x at which the stem of the T ends, in meters
@@ -20,11 +23,11 @@ class TMaze(OneRoom):
     default_id = "MiniWorld-TMaze-v0"
     causal_chain = ("enter arm", "reach goal")
 
-    def extra_events(self, states):
+    def extra_events(self, states: Sequence[RoomState]) -> list[Event]:
         inside = (step for step, state in enumerate(states) if state.x > CROSSING)
         return [Event(step, "enter arm") for step in list(inside)[:1]]
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         start = full.states[0]
         box = start.things[start.goal]
         return [

@@ -8,8 +8,11 @@ CF            grey boxes close the gap, or the red box is moved off the path, re
 
 from __future__ import annotations
 
-from tasks.worlds.base import Event
-from tasks.worlds.miniworld.environment import recolor, relocate, remove
+from collections.abc import Sequence
+
+from tasks.worlds.base import Episode, Event, Interventions
+from tasks.worlds.miniworld.child.state import RoomState
+from tasks.worlds.miniworld.edits import Edits, recolor, relocate, remove
 from tasks.worlds.miniworld.oneroom import OneRoom
 
 
@@ -18,11 +21,11 @@ class WallGap(OneRoom):
     default_id = "MiniWorld-WallGap-v0"
     causal_chain = ("pass gap", "reach goal")
 
-    def extra_events(self, states):
+    def extra_events(self, states: Sequence[RoomState]) -> list[Event]:
         beyond = (step for step, state in enumerate(states) if state.z < 0)
         return [Event(step, "pass gap") for step in list(beyond)[:1]]
 
-    def interventions(self, full):
+    def interventions(self, full: Episode) -> Interventions:
         start = full.states[0]
         return [
             ("close the gap", lambda: close_gap()),
@@ -32,6 +35,6 @@ class WallGap(OneRoom):
         ]
 
 
-def close_gap():
+def close_gap() -> Edits:
     """Three boxes side by side in the gap, which is three meters wide."""
     return [{"add": "box", "color": "grey", "size": 0.95, "at": [x, 0.0], "dir": 0.0} for x in (-1.0, 0.0, 1.0)]

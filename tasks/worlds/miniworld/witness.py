@@ -8,39 +8,36 @@ one frame. Drawing all of them would double the cost of an exam; a test does it 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
-from tasks.pictures.pixels import differing
-from tasks.worlds.base import Intervention, Json, MaskBox, Pixels, Witness
-from tasks.worlds.miniworld.environment import edits_of
-from tasks.worlds.miniworld.state import AGENT_RADIUS, COLORS, KINDS, RoomState, decode_state, encode_state
+from tasks.pictures.pixels import Pixels, differing
+from tasks.worlds.base import Episode, Json, MaskBox, Witness
+from tasks.worlds.miniworld.child.state import AGENT_RADIUS, COLORS, KINDS, RoomState, decode_state, encode_state
+from tasks.worlds.miniworld.floor import Floor
+from tasks.worlds.miniworld.process import RemoteEngine
 
 SAMPLED = 8
 
-if TYPE_CHECKING:
-    from tasks.worlds.miniworld.environment import MiniWorldEnvironment
+
+class Rules(Protocol):
+    """What a witness asks of its environment: the floor plan, what the NoCue target is, and when it is used."""
+
+    def floor(self, seed: int) -> Floor: ...
+    def cue(self, state: RoomState) -> int: ...
+    def cue_used(self, state: RoomState) -> bool: ...
 
 
 class MiniWorldWitness(Witness):
     def __init__(
-        self,
-        environment: MiniWorldEnvironment,
-        seed: int,
-        actions: Sequence[str],
-        intervention: Intervention | None,
-        sampled: int = SAMPLED,
+        self, engine: RemoteEngine, episode: Episode, edits: list[Json], frames: dict[int, Pixels], rules: Rules
     ):
-        self.environment, self.edits = environment, edits_of(intervention)
-        every = set(range(seed % sampled, len(actions) + 1, sampled))
-        mission, outcomes, self._frames = environment.call(
-            "replay", seed, list(actions), self.edits, every | {0, len(actions)}, role="fresh"
-        )
-        self.episode = environment.episode_of(mission, actions, outcomes, intervention)
-        self._states: list[RoomState] = self.episode.states
-        eventful = sorted({event.step for event in self.episode.events} - set(self._frames))
-        shown = environment.call("show", [self._states[step] for step in eventful], self.edits, role="fresh")
+        """`engine` is fresh; it has run the `episode`, after `edits`, and drawn `frames` (by step) on the way."""
+        self.engine, self.episode, self.edits, self._frames, self.rules = engine, episode, edits, dict(frames), rules
+        self._states: list[RoomState] = episode.states
+        eventful = sorted({event.step for event in episode.events} - set(self._frames))
+        shown = engine.show([self._states[step] for step in eventful], edits)
         self._frames |= dict(zip(eventful, shown, strict=True))
         self._boxes: dict[int, list[MaskBox]] = {}
 
@@ -60,7 +57,7 @@ class MiniWorldWitness(Witness):
                 return f"there is no {thing.name} in MiniWorld"
         if not -1 <= decoded.carrying < len(decoded.things):
             return f"thing {decoded.carrying} is carried, there are {len(decoded.things)}"
-        room = float(self.environment.floor(decoded.seed).clearance(np.array([[decoded.x, decoded.z]]))[0])
+        room = float(self.rules.floor(decoded.seed).clearance(np.array([[decoded.x, decoded.z]]))[0])
         if room < AGENT_RADIUS - 1e-9:
             return f"the agent stands {room:.2f} m from a wall, it is {AGENT_RADIUS} m wide"
         return None
@@ -84,14 +81,12 @@ class MiniWorldWitness(Witness):
         return f"at step {step} {differs.sum()} pixels are not what the simulator draws" if differs.any() else None
 
     def faces_target(self, step: int) -> bool:
-        return self.environment.cue_used(self._states[step])
+        return self.rules.cue_used(self._states[step])
 
     def target_boxes(self, step: int) -> list[MaskBox]:
         if step not in self._boxes:
             state = self._states[step]
-            frame, _, box = self.environment.call(
-                "outlined", state, self.edits, self.environment.cue(state), role="fresh"
-            )
+            frame, _, box = self.engine.outlined(state, self.edits, self.rules.cue(state))
             self._frames.setdefault(step, frame)
             self._boxes[step] = [MaskBox(step, *box)] if box else []
         return self._boxes[step]

@@ -8,13 +8,17 @@ CF            the box is in the other arm, is removed, or is replaced by one of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tasks.worlds.base import Event
 from tasks.worlds.miniworld import tmaze
+from tasks.worlds.miniworld.child.state import RoomState
 
 
 class YMaze(tmaze.TMaze):
     name = "ymaze"
     default_id = "MiniWorld-YMaze-v0"
 
-    def extra_events(self, states):
+    def extra_events(self, states: Sequence[RoomState]) -> list[Event]:
         inside = (step for step, state in enumerate(states) if state.x > 0)  # the middle of the hub
-        return [tmaze.Event(step, "enter arm") for step in list(inside)[:1]]
+        return [Event(step, "enter arm") for step in list(inside)[:1]]

@@ -1,4 +1,5 @@
-"""Profiles: how large an exam is, one TOML file each, `<world>-<profile>.toml`.
+"""Profiles: how large an exam is, one TOML file each: `<world>-<profile>.toml` here, `profiles/<profile>.toml` in the
+folder of a world that is installed beside the project.
 
 world = "minigrid"
 prompts = "minigrid-v1"
@@ -23,6 +24,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tasks.errors import BadInput
+from tasks.exams.gridworld.prompts import load as prompt_set
+from tasks.worlds import WORLDS
 
 _FOLDER = Path(__file__).parent
 
@@ -108,19 +111,25 @@ class Profile(_Strict):
 
     def exams(self, shard: str, seed: int) -> dict[str, Any]:
         """Configuration of the shard's `exams`; the text of the prompts is part of it by its digest."""
-        from tasks.exams.gridworld.prompts import load as prompt_set
-
-        prompts = {"prompts": self.prompts, "prompts_sha256": prompt_set(self.prompts).sha256}
+        prompts = {"prompts": self.prompts, "prompts_sha256": prompt_set(self.prompts, self.world).sha256}
         return self.place(shard) | prompts | {"seed": seed, "tasks": self.shards[shard].tasks()}
+
+
+def _known(world: str) -> dict[str, Path]:
+    """The profiles of a world by name. Raises BadInput for a world that there is not."""
+    ours = {path.stem.removeprefix(f"{world}-"): path for path in sorted(_FOLDER.glob(f"{world}-*.toml"))}
+    return ours | WORLDS[world].profiles
 
 
 def load(world: str, profile: str) -> Profile:
     """A profile by name, or by the path of a TOML file. Raises BadInput, naming the key or what there is."""
-    path = Path(profile) if profile.endswith(".toml") else _FOLDER / f"{world}-{profile}.toml"
+    known = _known(world)
+    path = Path(profile) if profile.endswith(".toml") else known.get(profile)
     try:
+        if path is None:
+            raise FileNotFoundError(profile)
         table = tomllib.loads(path.read_text())
     except FileNotFoundError:
-        known = sorted(file.stem.removeprefix(f"{world}-") for file in _FOLDER.glob(f"{world}-*.toml"))
         close = difflib.get_close_matches(profile, known, 1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         raise BadInput(f"no profile {profile!r} of {world}; {hint}there are {', '.join(known) or 'none'}") from None

@@ -1,4 +1,5 @@
-"""Prompt sets: one TOML file each, `<name>.toml`, with everything that a model is told in words."""
+"""Prompt sets: everything that a model is told in words, one TOML file each: `<name>.toml` here, or in `prompts/` in the
+folder of a world that is installed beside the project."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import Any
 
 from storage import digest
 from tasks.errors import BadInput
+from tasks.worlds import WORLDS
 
 _FOLDER = Path(__file__).parent
 
@@ -32,15 +34,20 @@ class PromptSet:
 
 
 @functools.cache
-def load(name: str) -> PromptSet:
-    """A prompt set by name, or by the path of a TOML file. Raises BadInput, naming what there is."""
-    path = Path(name) if name.endswith(".toml") else _FOLDER / f"{name}.toml"
+def load(name: str, world: str | None = None) -> PromptSet:
+    """A prompt set by name, the world's own ones included, or by the path of a TOML file. Raises BadInput, naming what
+    there is."""
+    known = {path.stem: path for path in sorted(_FOLDER.glob("*.toml"))} | (WORLDS[world].prompts if world else {})
+    path = Path(name) if name.endswith(".toml") else known.get(name)
     try:
+        if path is None:
+            raise FileNotFoundError(name)
         data = path.read_bytes()
         table = tomllib.loads(data.decode())
     except FileNotFoundError:
-        known = ", ".join(sorted(file.stem for file in _FOLDER.glob("*.toml")))
-        raise BadInput(f"no prompt set {name!r}; there are {known}, or give the path of a .toml file") from None
+        raise BadInput(
+            f"no prompt set {name!r}; there are {', '.join(known)}, or give the path of a .toml file"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"prompt set {path}: {error}") from error
     return PromptSet(name, table["legend"].strip(), table["tasks"], digest(data))

@@ -1,4 +1,4 @@
-"""MiniWorld's states as plain records: the agent's pose, what it carries, and every thing's pose. Needs no OpenGL.
+"""MiniWorld's states as plain records: the agent's pose, what it carries, and every thing's pose. Both sides of the child process know them.
 
 Positions are meters in MiniWorld's axes (x and z on the floor, y up), directions are radians counterclockwise from +x.
 """
