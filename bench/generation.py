@@ -23,18 +23,15 @@ import gymnasium
 import polars as pl
 from PIL import Image, ImageDraw, ImageFont
 
+from flows.operations.launch import build
+from flows.request import Request
 from storage import Store
-from tasks.exams import ANSWERS, EXAMS, RELEASE
 from tasks.exams.gridworld.keyframes import keyframes
 from tasks.exams.gridworld.profiles import load
-from tasks.gates import GATES
 from tasks.pictures.storyboard import CAPTION, COLUMNS, GAP, TITLE
 from tasks.pictures.styles import VISUALS
-from tasks.rendering import RENDERING
-from tasks.rollouts import ROLLOUTS
-from tasks.stage import Ref, Runner
+from tasks.stage import Ref
 from tasks.trajectories import groups
-from tasks.variants import VARIANTS
 from tasks.worlds import environment
 
 SEED = 20261129
@@ -94,28 +91,23 @@ def ours(
     world: str = "minigrid",
     clock: Callable[[], float] = time.process_time,
 ) -> tuple[dict[str, float], dict[str, dict[str, Ref]]]:
-    """Seconds of `clock` by stage, rollouts to answers, and what was made."""
-    plan = load(world, profile)
+    """Seconds of `clock` by step of the chain, rollouts to answers, and what was made. Without the chain's record and
+    Prefect: only the shards are computed."""
+    request = Request(
+        store=folder,
+        command="bench",
+        chain="generate",
+        parameters={"world": world, "profile": profile, "seed": SEED},
+        configuration={"run": {"processes": processes}},
+    )
+    run = build(request)
     spent: dict[str, float] = {}
     refs: dict[str, dict[str, Ref]] = {}
-    with Runner(folder, processes=processes) as runner:
-
-        def stage(stage, shards):
+    with run.runner as runner:
+        for step in run.planned:
             start = clock()
-            refs[stage.name] = runner.map(stage, shards)
-            spent[stage.name] = clock() - start
-            return refs[stage.name]
-
-        names = list(plan.shards)
-        rollouts = stage(ROLLOUTS, {n: (plan.rollouts(n, SEED), {}) for n in names})
-        variants = stage(VARIANTS, {n: (plan.variants(n), {"rollouts": rollouts[n]}) for n in names})
-        rendering = stage(RENDERING, {n: (plan.place(n), {"variants": variants[n]}) for n in names})
-        made = {n: {"variants": variants[n], "rendering": rendering[n]} for n in names}
-        gates = stage(GATES, {n: (plan.place(n), made[n]) for n in names})
-        exams = stage(EXAMS, {n: (plan.exams(n, SEED), made[n] | {"gates": gates[n]}) for n in names})
-        drafts = {f"exams.{n}": ref for n, ref in exams.items()}
-        release = stage(RELEASE, {"all": ({}, drafts)})
-        stage(ANSWERS, {"all": ({}, drafts | {"release": release["all"]})})
+            refs[step.name] = runner.map(step.stage, step.shards, step.name)
+            spent[step.name] = clock() - start
     return spent, refs
 
 

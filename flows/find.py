@@ -17,7 +17,6 @@ from tasks.errors import BadInput
 from tasks.exams import ANSWERS, RELEASE
 from tasks.inference import INFERENCE, stage_config
 from tasks.stage import Ref
-from tasks.traces.stages import PAIRS
 from tasks.traces.stages import TRACES as BANK
 
 
@@ -97,7 +96,9 @@ def bank(store: Store, name: str) -> dict[str, Any]:
     """The record of the run that made a bank, by id or `latest`. BadInput where there is none."""
 
     def whole(record: Mapping[str, Any]) -> bool:
-        return record["state"] == "complete" and bool(artifact_of(record, BANK.name)) and "pairs" in record["parameters"]
+        return (
+            record["state"] == "complete" and bool(artifact_of(record, BANK.name)) and "pairs" in record["parameters"]
+        )
 
     if not any(whole(record) for record in records(store)):
         raise BadInput(f"no bank {name!r} in {store.location}: `worldaudit traces generate` makes one")
@@ -112,8 +113,7 @@ def table_of(store: Store, record: Mapping[str, Any], step: str, table: str) -> 
     from storage.tables import SCHEMAS
 
     stage = record.get("stage_of", {}).get(step, step)
-    frames = [store.get(stage, key).read(table) for _, key in sorted(artifact_of(record, step).items())]
-    return pl.concat([pl.from_arrow(SCHEMAS[table].empty_table()), *frames])  # type: ignore[list-item]
-
-
-__all__ = ["BANK", "PAIRS", "Exam", "bank", "exam", "responses_to", "table_of"]
+    empty = pl.DataFrame(pl.from_arrow(SCHEMAS[table].empty_table()))
+    return pl.concat(
+        [empty, *(store.get(stage, key).read(table) for _, key in sorted(artifact_of(record, step).items()))]
+    )

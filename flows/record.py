@@ -227,11 +227,17 @@ def upgraded(record: dict[str, Any]) -> dict[str, Any]:
         parameters = {"release": given.get("release", {}).get("all")}
         parameters |= {"judges": record.get("judges", [])} if kind == "infer" else {}
         if kind == "score":
-            parameters |= {"answers": given.get("answers", {}).get("all"), "responses": given.get("inference", {}), "seed": seed}
+            parameters |= {
+                "answers": given.get("answers", {}).get("all"),
+                "responses": given.get("inference", {}),
+                "seed": seed,
+            }
     else:
         parameters = {name: record.get(name) for name in ("world", "profile", "seed")}
         parameters |= {"judges": record.get("judges", [])} if kind == "audit" else {}
-    stages = [{"stage": None if entry["name"] == REPORTS else entry["name"], **entry} for entry in record.get("stages", [])]
+    stages = [
+        {"stage": None if entry["name"] == REPORTS else entry["name"], **entry} for entry in record.get("stages", [])
+    ]
     return {
         **{"exam": None, "cost": {}, "error": None, "mend": None, "configuration": {}, "command": "", "seconds": None},
         **{"report": REPORTS if REPORTS in steps_of({"stages": stages}) else None},

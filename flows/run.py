@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from flows.record import REPORTS, Record
@@ -73,9 +74,18 @@ class Run:
 
     # --- what a chain calls ---------------------------------------------------------------------------------------
 
-    def each(self, stage: Stage, configs: Mapping[str, Config], step: str | None = None, **inputs: Step) -> Step:
+    def each(
+        self,
+        stage: Stage,
+        configs: Mapping[str, Config],
+        step: str | None = None,
+        inputs: Mapping[str, Step] = MappingProxyType({}),
+        **roles: Step,
+    ) -> Step:
         """A shard for each of `configs`; each reads the shard of its own name of its inputs, or all of an input that is
-        a single artifact. A shard that finds no such shard of an input is left out."""
+        a single artifact. A shard that finds no such shard of an input is left out. Roles that are no Python names stand in
+        `inputs`."""
+        inputs = {**inputs, **roles}
         shards: dict[str, tuple[Config, Mapping[str, Ref]]] = {}
         for name, config in configs.items():
             refs = {role: ref for role, source in inputs.items() if (ref := source.of(name)) is not None}
@@ -83,11 +93,18 @@ class Run:
                 shards[name] = (config, refs)
         return self._step(step or stage.name, stage, shards)
 
-    def one(self, stage: Stage, config: Config, step: str | None = None, **inputs: Step) -> Step:
+    def one(
+        self,
+        stage: Stage,
+        config: Config,
+        step: str | None = None,
+        inputs: Mapping[str, Step] = MappingProxyType({}),
+        **roles: Step,
+    ) -> Step:
         """A single shard that reads all shards of its inputs, as `role` or `role.shard`."""
         refs = {
             role if source.single else f"{role}.{name}": ref
-            for role, source in inputs.items()
+            for role, source in {**inputs, **roles}.items()
             for name, ref in source.refs.items()
         }
         return self._step(step or stage.name, stage, {"all": (config, refs)}, single=True)
@@ -152,7 +169,9 @@ class Run:
         if self.planning:
             self.planned.append(Planned(name, stage, shards))
             self.record.plan(name, stage.name, shards)
-            return Step(name, stage, {shard: Ref(stage.name, stage.key(*read)) for shard, read in shards.items()}, single)
+            return Step(
+                name, stage, {shard: Ref(stage.name, stage.key(*read)) for shard, read in shards.items()}, single
+            )
         with self.record.running(name) as entry:
             self.on_step(name, len(shards))
             try:

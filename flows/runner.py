@@ -1,7 +1,7 @@
 """Computes the shards of a step: in a pool of processes, as Prefect task runs where a flow is running, or elsewhere.
 
-    with Runner(location, processes=2) as runner:
-        refs = runner.map(ROLLOUTS, {"doorkey": ({"env": "doorkey", "seed": 7}, {}), ...})
+with Runner(location, processes=2) as runner:
+    refs = runner.map(ROLLOUTS, {"doorkey": ({"env": "doorkey", "seed": 7}, {}), ...})
 """
 
 from __future__ import annotations
@@ -113,7 +113,9 @@ class Runner:
             config, inputs = shards[name]
             refresh = self.refreshes(step, name)
             if in_flow:
-                waiting[name] = prefect_task.submit(self.location, step, stage, name, config, inputs, refresh, self.compute)
+                waiting[name] = prefect_task.submit(
+                    self.location, step, stage, name, config, inputs, refresh, self.compute
+                )
             else:
                 waiting[name] = self.start(stage, name, config, inputs, refresh)
         for name, result in waiting.items():

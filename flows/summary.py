@@ -12,8 +12,9 @@ from flows.run import Planned, Run
 from storage import Store
 from tasks.exams import ANSWERS
 from tasks.gates import GATES
-from tasks.scoring import SCORING, glance
+from tasks.scoring import SCORING, metrics_at_a_glance
 from tasks.stage import lookup
+from tasks.statistics.parts import POOLED
 
 
 def summary(store: Store, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def summary(store: Store, record: Mapping[str, Any]) -> dict[str, Any]:
     if gates := artifact_of(record, GATES.name):
         value["gates"] = gate_counts(store, gates)
     if metrics := artifact_of(record, SCORING.name).get("all"):
-        value["metrics"] = glance(store.get(SCORING.name, metrics).read("metrics")).to_dicts()
+        value["metrics"] = at_a_glance(store.get(SCORING.name, metrics).read("metrics"))
     if record["report"]:
         value["report"] = store.files.url(f"runs/{record['id']}/report.html")
     return value
@@ -79,6 +80,24 @@ def gate_counts(store: Store, gates: Mapping[str, str]) -> dict[str, int]:
     return {"accepted": accepted, "rejected": rejected, "failures": failures}
 
 
+def at_a_glance(metrics: pl.DataFrame) -> list[dict[str, Any]]:
+    """The metrics that one looks at first: a judge, task and metric a row, over all items of the main representation."""
+    rows = metrics.filter(
+        (pl.col("slice") == "all")
+        & (pl.col("protocol") == "all")
+        & (pl.col("judge") != POOLED)
+        & (pl.col("representation").is_null() | (pl.col("representation") != "split"))
+    )
+    order = [
+        (task, metric, place)
+        for task in rows["task"].unique()
+        for place, metric in enumerate(metrics_at_a_glance(task))
+    ]
+    schema = {"task": pl.String, "metric": pl.String, "place": pl.Int64}
+    places = pl.DataFrame(order, schema=schema, orient="row")
+    return rows.join(places, on=["task", "metric"]).sort("judge", "task", "place").drop("place").to_dicts()
+
+
 # --- what a run would do ---------------------------------------------------------------------------------------------
 
 
@@ -87,7 +106,8 @@ def dry_run(run: Run) -> dict[str, Any]:
 
     `judges`: what each judge would be sent, None where that is known only once the exam is generated.
     """
-    plan, judges = [], {}
+    plan: list[dict[str, Any]] = []
+    judges: dict[str, Any] = {}
     for step in run.plan():
         todo = _to_compute(run, step)
         reused = [name for name in step.shards if name not in todo]
@@ -102,8 +122,5 @@ def _to_compute(run: Run, step: Planned) -> list[str]:
     return [
         name
         for name, (config, inputs) in step.shards.items()
-        if run.runner.refreshes(step.name, name)
-        or lookup(run.store.location, step.stage, name, config, inputs) is None
+        if run.runner.refreshes(step.name, name) or lookup(run.store.location, step.stage, name, config, inputs) is None
     ]
-
-

@@ -89,7 +89,9 @@ def _literal(value: object) -> str:
 
 
 def _runs_view(runs: list[dict[str, Any]]) -> str:
-    columns = {name: "VARCHAR" for name in ("id", "kind", "command", "world", "profile", "exam", "started", "ended", "commit")}
+    columns = {
+        name: "VARCHAR" for name in ("id", "kind", "command", "world", "profile", "exam", "started", "ended", "commit")
+    }
     columns |= {"seed": "BIGINT", "seconds": "DOUBLE"}
     if not runs:
         return f"CREATE OR REPLACE VIEW runs AS {_empty(columns)};"

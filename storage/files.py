@@ -115,14 +115,15 @@ class ObjectFiles(Files):
 
     def read(self, path: str) -> bytes:
         with self.fs.open_input_stream(self._path(path)) as stream:
-            return stream.read()
+            data: bytes = stream.read()
+            return data
 
     def write(self, path: str, data: bytes | memoryview) -> None:
         with self.fs.open_output_stream(self._path(path)) as stream:
             stream.write(data)
 
     def exists(self, path: str) -> bool:
-        return self.fs.get_file_info(self._path(path)).type != pyarrow.fs.FileType.NotFound
+        return bool(self.fs.get_file_info(self._path(path)).type != pyarrow.fs.FileType.NotFound)
 
     def list(self, folder: str) -> list[str]:
         selector = pyarrow.fs.FileSelector(self._path(folder), allow_not_found=True)

@@ -250,7 +250,9 @@ class Store:
         if manifest.get("key") != key:
             return "its manifest speaks of another key"
         for part in manifest["parts"]:
-            if not (isinstance(part, dict) and _PART.fullmatch(str(part.get("name"))) and {"bytes", "sha256"} <= set(part)):
+            if not (
+                isinstance(part, dict) and _PART.fullmatch(str(part.get("name"))) and {"bytes", "sha256"} <= set(part)
+            ):
                 return "its manifest is damaged"
             try:
                 data = self.files.read(f"{folder}/{part['name']}")
@@ -313,8 +315,8 @@ class Store:
         matches = [run for run in runs if run == run_id] or [run for run in runs if run_id and run.startswith(run_id)]
         if len(matches) != 1:
             known = ", ".join(runs[-5:]) or "none yet: `worldaudit run minigrid` makes one"
-            raise StoreError(f"no {what} {run_id!r} in {self.location}; the newest runs are: {known}")
-        record = self.read_json(f"runs/{matches[0]}/run.json")
+            raise StoreError(f"there is no {what} {run_id!r} in {self.location}; the newest runs are: {known}")
+        record: dict[str, Any] = self.read_json(f"runs/{matches[0]}/run.json")
         if not is_record(record, matches[0]):
             raise ArtifactError(f"{self.files.url(f'runs/{matches[0]}')} holds no run's record; delete that folder")
         if not having(record):

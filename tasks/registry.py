@@ -87,7 +87,9 @@ class Registry(Mapping[str, T], Generic[T]):
         raise BadInput(self.unknown(name))
 
     def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default
+        if name not in self:  # a thing that cannot be loaded still says so
+            return default
+        return self[name]
 
     def _load(self, entry: importlib.metadata.EntryPoint) -> T:
         try:

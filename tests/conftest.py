@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from flows.operations.launch import execute
+from flows.request import Request
 from storage import Artifact, Store
-from tasks.stage import Ref, Runner
+from storage.runs import artifacts_of
+from tasks.stage import Ref
 
 SEED = 20261129
 
@@ -27,37 +30,18 @@ class Generated:
 
 def generate(folder: Path | str, profile: str = "smoke", world: str = "minigrid", processes: int = 0) -> Generated:
     """The chain from rollouts to answers, without a flow."""
-    from tasks.exams import ANSWERS, EXAMS, RELEASE
-    from tasks.exams.gridworld.profiles import load
-    from tasks.gates import GATES
-    from tasks.rendering import RENDERING
-    from tasks.rollouts import ROLLOUTS
-    from tasks.variants import VARIANTS
-
-    plan = load(world, profile)
-    shards = list(plan.shards)
-    with Runner(str(folder), processes=processes) as runner:
-        rollouts = runner.map(ROLLOUTS, {s: (plan.rollouts(s, SEED), {}) for s in shards})
-        variants = runner.map(VARIANTS, {s: (plan.variants(s), {"rollouts": rollouts[s]}) for s in shards})
-        rendering = runner.map(RENDERING, {s: (plan.place(s), {"variants": variants[s]}) for s in shards})
-        gates = runner.map(
-            GATES, {s: (plan.place(s), {"variants": variants[s], "rendering": rendering[s]}) for s in shards}
-        )
-        exams = runner.map(
-            EXAMS,
-            {
-                s: (plan.exams(s, SEED), {"variants": variants[s], "rendering": rendering[s], "gates": gates[s]})
-                for s in shards
-            },
-        )
-        drafts = {f"exams.{s}": ref for s, ref in exams.items()}
-        release = runner.map(RELEASE, {"all": ({}, drafts)})
-        answers = runner.map(ANSWERS, {"all": ({}, drafts | {"release": release["all"]})})
-    refs = {
-        "rollouts": rollouts, "variants": variants, "rendering": rendering, "gates": gates, "exams": exams,
-        "release": release, "answers": answers,
-    }  # fmt: skip
-    return Generated(Store(folder), refs)
+    store = Store(folder)
+    request = Request(
+        store=store.location,
+        command="generate",
+        chain="generate",
+        parameters={"world": world, "profile": profile, "seed": SEED},
+        configuration={"run": {"processes": processes}},
+    )
+    refs: dict[str, dict[str, Ref]] = {}
+    for used in artifacts_of(execute(request)):
+        refs.setdefault(used.step, {})[used.shard] = Ref(used.stage, used.key)
+    return Generated(store, refs)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tasks.stage import Outcome, Ref, Runner, Stage
+from flows.runner import Runner
+from tasks.stage import Ref, ShardResult, Stage
 from tests.flows.toy import ACCEPT, SEEDS
 
 
@@ -17,8 +18,8 @@ ACCEPT_ONE = Stage("accept-one", 1, accept_one)
 
 def _run(store: Path) -> tuple[list[str], dict[str, Ref]]:
     """In which order the shards of the second stage were computed or found, and what they gave."""
-    order: list[Outcome] = []
-    with Runner(str(store), processes=0, on_outcome=order.append) as runner:
+    order: list[ShardResult] = []
+    with Runner(str(store), processes=0, on_shard=order.append) as runner:
         seeds = runner.map(SEEDS, {name: ({"env": name, "n": n}, {}) for name, n in (("a", 5), ("b", 900), ("c", 200))})
         given = runner.map(ACCEPT_ONE, {name: ({}, {"seeds": ref}) for name, ref in seeds.items()})
         runner.one(ACCEPT, {}, {f"seeds.{name}": ref for name, ref in seeds.items()})

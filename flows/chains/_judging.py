@@ -32,7 +32,7 @@ def ask(run: Run, specs: Mapping[str, JudgeSpec], step: str = INFERENCE.name, **
     pictures lie in another artifact."""
     tokens = run.request.askings
     configs = {name: stage_config(name, spec, **tokens.get(f"{step}[{name}]", {})) for name, spec in specs.items()}
-    return run.each(INFERENCE, configs, step, **inputs)
+    return run.each(INFERENCE, configs, step, inputs)
 
 
 def read(

@@ -35,7 +35,7 @@ class Parameters(ChainParameters):
 def steps(run: Run, asked: Parameters) -> None:
     how = {"resamples": asked.resamples, "seed": asked.seed, "max_gap": asked.max_gap}
     configs = {pair: {"names": [one.name, two.name], **how} for pair, (one, two) in asked.pairs.items()}
-    run.each(COMPARISON, configs, **_sides(run, asked))
+    run.each(COMPARISON, configs, inputs=_sides(run, asked))
 
 
 def _sides(run: Run, asked: Parameters) -> dict[str, Step]:

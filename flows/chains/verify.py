@@ -21,8 +21,8 @@ class Parameters(ChainParameters):
 
 def steps(run: Run, asked: Parameters) -> None:
     lines = run.one(SUBMISSIONS, {"path": asked.path, "sha256": asked.sha256, "name": asked.name})
-    gold = {"traces": run.given(BANK, asked.traces)} if asked.traces else {}
-    run.one(VERIFY, {"judge": asked.name, "question": asked.question}, submissions=lines, **gold)
+    inputs = {"submissions": lines} | ({"traces": run.given(BANK, asked.traces)} if asked.traces else {})
+    run.one(VERIFY, {"judge": asked.name, "question": asked.question}, inputs=inputs)
 
 
 CHAIN = Chain("verify", "Verify traces that any model wrote.", Parameters, steps, (VERIFY,))

@@ -14,6 +14,8 @@ from collections.abc import Callable
 import click
 
 from flows.commands.context import Context, refuses
+from tasks.worlds import WORLDS, environments
+from tasks.worlds.base import World
 
 Check = Callable[[], str]  # what was found; an exception says why it does not work
 
@@ -26,13 +28,13 @@ def doctor(obj: Context, /) -> None:
     needed: dict[str, Check] = {
         "python": _python,
         "store": lambda: _store(obj),
-        "minigrid": _minigrid,
+        **{name: functools.partial(_world, world) for name, world in WORLDS.items() if world.required},
         "embedded judges": _embedded,
     }
     optional: dict[str, Check] = {
         "prefect": _prefect,
         "dask": lambda: _version("prefect-dask"),
-        "miniworld": _miniworld,
+        **{name: functools.partial(_world, world) for name, world in WORLDS.items() if not world.required},
         "habitat": _habitat,
         "vllm": _vllm,
         "duckdb": lambda: _version("duckdb"),
@@ -76,25 +78,13 @@ def _store(obj: Context) -> str:
     return f"{store.location} is writable, {len(store.runs())} runs"
 
 
-def _minigrid() -> str:
-    from tasks.worlds import environments
-
-    return f"{_version('minigrid')}, {len(environments('minigrid'))} environments"
-
-
-def _miniworld() -> str:
-    from tasks.worlds import environments
-
-    version = _version("miniworld")
-    found = environments("miniworld")
-    if not found:
-        raise RuntimeError(f"{version} is here, its environments are not")
-    from tasks.worlds.miniworld import check
-
-    checks = check()
+def _world(world: World) -> str:
+    versions = ", ".join(_version(name) for name in world.distributions)
+    checks = world.check()
     if faults := [f"{name}: {message}" for name, works, message in checks if not works]:
         raise RuntimeError("; ".join(faults))
-    return f"{version}, {len(found)} environments; {checks[-1][2]}"
+    drawn = f"; {checks[-1][2]}" if checks else ""
+    return f"{versions}, {len(environments(world.name))} environments{drawn}"
 
 
 def _habitat() -> str:

@@ -62,7 +62,9 @@ def _option(name: str, field: Any) -> Callable[[Command], Command]:
     many = get_origin(kind) is tuple
     if many:
         kind, label = get_args(kind)[0], label.removesuffix("s")
-    bounds = {key: getattr(rule, key) for rule in field.metadata for key in ("ge", "gt", "le", "lt") if hasattr(rule, key)}
+    bounds = {
+        key: getattr(rule, key) for rule in field.metadata for key in ("ge", "gt", "le", "lt") if hasattr(rule, key)
+    }
     if kind is bool:
         return click.option(f"{label}/--no-{label[2:]}", name, default=None, help=field.description)
     if bounds and kind in (int, float):

@@ -128,9 +128,16 @@ def _imported(
 
 
 def _headline(metrics: pl.DataFrame) -> list[dict[str, Any]]:
-    from tasks.scoring import compared
+    """The metrics in which judges are compared, over everything planned."""
+    import polars as pl
 
-    return compared(metrics).to_dicts()
+    from tasks.scoring import headline_metrics
+
+    order = {name: place for place, name in enumerate(headline_metrics())}
+    rows = metrics.filter(
+        (pl.col("slice") == "all") & (pl.col("protocol") == "all") & pl.col("metric").is_in(list(order))
+    )
+    return rows.sort("task", "representation", pl.col("metric").replace_strict(order)).to_dicts()
 
 
 # --- compare -----------------------------------------------------------------------------------------------------------
@@ -156,7 +163,14 @@ def _headline(metrics: pl.DataFrame) -> list[dict[str, Any]]:
 )
 @RESAMPLES
 @SEED
-@click.option("--changed", "show_changed", type=click.IntRange(0), default=10, show_default=True, help="How many changed items to print.")
+@click.option(
+    "--changed",
+    "show_changed",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="How many changed items to print.",
+)
 @computing(prefect=False)
 @click.pass_obj
 def compare(
@@ -179,7 +193,9 @@ def compare(
 
     allowed = dict(_limit(text) for text in limits)
     store = Store(obj.store)
-    pairs = {f"{_label(one)} {_label(two)}": (_side(one), _side(two)) for one, two in _pairs(store, first, second, run_id)}
+    pairs = {
+        f"{_label(one)} {_label(two)}": (_side(one), _side(two)) for one, two in _pairs(store, first, second, run_id)
+    }
     parameters = {"pairs": pairs, "max_gap": max_gap, "resamples": resamples, "seed": seed}
     with server_for(obj, how):
         record = launched(obj, how, "compare", parameters)
@@ -269,7 +285,11 @@ def _side(side: Side) -> dict[str, str]:
     from tasks.parsing import PARSING
 
     run, judge = side
-    places = {"answers": f"{ANSWERS.name}[all]", "responses": f"{INFERENCE.name}[{judge}]", "parsed": f"{PARSING.name}[{judge}]"}
+    places = {
+        "answers": f"{ANSWERS.name}[all]",
+        "responses": f"{INFERENCE.name}[{judge}]",
+        "parsed": f"{PARSING.name}[{judge}]",
+    }
     missing = [place for place in places.values() if place not in run["artifacts"]]
     if missing:
         raise BadInput(f"run {run['id']} names no {missing[0]}; was it finished?")
@@ -358,13 +378,19 @@ def audit_exam(obj: Context, /, exam: str, seed: int, **how: Any) -> None:
 @click.command()
 @click.argument("first", type=click.FloatRange(0, 1))
 @click.argument("second", type=click.FloatRange(0, 1))
-@click.option("--power", "target", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True)
-@click.option("--correlation", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Between the outcomes of the two on a group.")
+@click.option(
+    "--power", "target", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True
+)
+@click.option(
+    "--correlation",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Between the outcomes of the two on a group.",
+)
 @click.option("--groups", type=click.IntRange(1), help="Say the power at this many groups instead.")
 @click.pass_obj
-def power(
-    obj: Context, /, first: float, second: float, target: float, correlation: float, groups: int | None
-) -> None:
+def power(obj: Context, /, first: float, second: float, target: float, correlation: float, groups: int | None) -> None:
     """How many groups show that an IDR_raw of FIRST differs from one of SECOND?"""
     from tasks.scoring.power import groups_needed
     from tasks.scoring.power import power as power_at

@@ -55,7 +55,21 @@ def show(obj: Context, /, run: str) -> None:
     obj.emit(value, summary_text(value))
 
 
-_FIELDS = ("id", "kind", "state", "command", "world", "profile", "seed", "exam", "judges", "started", "ended", "seconds", "mend")
+_FIELDS = (
+    "id",
+    "kind",
+    "state",
+    "command",
+    "world",
+    "profile",
+    "seed",
+    "exam",
+    "judges",
+    "started",
+    "ended",
+    "seconds",
+    "mend",
+)
 
 
 def _short(record: dict[str, Any]) -> dict[str, Any]:

@@ -63,7 +63,9 @@ def gc(obj: Context, /, keep_runs: int | None) -> None:
         f"{verb} {len(dropped['runs'])} runs, {len(dropped['artifacts'])} artifacts, {dropped['bytes'] / 1e6:.1f} MB"
     ]
     lines += [f"  {name}" for name in dropped["runs"] + dropped["artifacts"]]
-    lines += [f"  runs/{name}/run.json is damaged and keeps nothing: delete that folder" for name in dropped["damaged_runs"]]
+    lines += [
+        f"  runs/{name}/run.json is damaged and keeps nothing: delete that folder" for name in dropped["damaged_runs"]
+    ]
     obj.emit(dropped | {"dry_run": obj.dry_run}, "\n".join(lines))
 
 

@@ -61,10 +61,10 @@ def verify(
 
     Lines that cannot be read are named; the others are verified all the same, and the exit code is 2.
     """
-    from flows.find import BANK
     from flows.find import bank as bank_named
     from flows.record import artifact_of
     from storage import Store, digest
+    from tasks.traces.stages import TRACES as BANK
     from tasks.verification.stage import VERIFY
 
     store = Store(obj.store)
@@ -112,7 +112,9 @@ def _emit_verdicts(
             bounds = "" if row["ci_low"] is None else f"  [{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
             label = f"{row['representation']}/{row['metric']}"
             lines.append(f"  {label:<34} {shown(row['value']):>6}{bounds}  n = {row['n_ok']:,}")
-    by_trace = verdicts.select("trace_id", "setting", "z_schema", "z_state", "z_trans", "z_ans", "z_faith", "labels", "reason")
+    by_trace = verdicts.select(
+        "trace_id", "setting", "z_schema", "z_state", "z_trans", "z_ans", "z_faith", "labels", "reason"
+    )
     value = {
         "run": run,
         "traces": verdicts.height,
@@ -147,8 +149,9 @@ def audit(
 
     With --labels A.csv --labels B.csv --key KEY.json: precision, recall, F1 and kappa against two annotators.
     """
-    from flows.find import BANK, table_of
+    from flows.find import table_of
     from storage import Store
+    from tasks.traces.stages import TRACES as BANK
     from tasks.verification.audit import AUDIT, VERDICTS
 
     if labels and (len(labels) != 2 or key_file is None):
@@ -220,10 +223,12 @@ def _throughput(bank: pl.DataFrame) -> float:
 
 
 def _write_kit(store: Store, record: dict[str, Any], verdicts: pl.DataFrame, folder: Path, size: int) -> None:
-    from flows.find import BANK, PAIRS, table_of
+    from flows.find import table_of
     from tasks.traces.bank import trace
     from tasks.traces.diagrams import draw
     from tasks.traces.families import FAMILIES
+    from tasks.traces.stages import PAIRS
+    from tasks.traces.stages import TRACES as BANK
     from tasks.verification import human as kit
 
     bank, pairs = table_of(store, record, BANK.name, "traces"), table_of(store, record, PAIRS.name, "pairs")
@@ -244,11 +249,12 @@ def _write_kit(store: Store, record: dict[str, Any], verdicts: pl.DataFrame, fol
 @click.pass_obj
 def export(obj: Context, /, bank: str, folder: Path) -> None:
     """Write BANK (an id or `latest`) as a release: traces, pairs, TRL preferences, splits, digests, data card, pictures."""
-    from flows.find import BANK, PAIRS, table_of
+    from flows.find import table_of
     from flows.find import bank as bank_named
     from storage import Store
     from tasks.traces.export import release_files, write_release
-    from tasks.traces.stages import DIAGRAMS
+    from tasks.traces.stages import DIAGRAMS, PAIRS
+    from tasks.traces.stages import TRACES as BANK
 
     store = Store(obj.store)
     record = bank_named(store, bank)
@@ -256,7 +262,10 @@ def export(obj: Context, /, bank: str, folder: Path) -> None:
     shown_in = table_of(store, record, DIAGRAMS.name, "diagrams").select("trace_id", "moment", "image_id")
     counts = f"{rows.height:,} traces, {pairs.height:,} pairs, {shown_in.height:,} pictures"
     if obj.dry_run:
-        obj.emit({"folder": str(folder), "bank": record["id"], "pictures": shown_in.height}, f"would write {counts} to {folder}")
+        obj.emit(
+            {"folder": str(folder), "bank": record["id"], "pictures": shown_in.height},
+            f"would write {counts} to {folder}",
+        )
         return
     png = dict(table_of(store, record, DIAGRAMS.name, "images").select("image_id", "png").iter_rows())
     names: dict[str, list[str]] = {}

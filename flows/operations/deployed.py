@@ -23,7 +23,10 @@ from tasks.config import Configuration, load
 from tasks.worlds import WORLDS
 
 if TYPE_CHECKING:
-    World = StageName = str
+    from typing import TypeAlias
+
+    World: TypeAlias = str
+    StageName: TypeAlias = str
 else:  # so that Prefect's UI offers what there is
     World, StageName = Literal[tuple(WORLDS)], Literal[tuple(stages())]
 Shard = dict[str, Any]  # {"config": {...}, "inputs": {role: [stage, key]}}

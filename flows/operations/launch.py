@@ -103,7 +103,7 @@ def launch(request: Request, prefect: bool = True, reporter: Reporter | None = N
 
 def _dask(configuration: Configuration) -> Any:
     try:
-        from prefect_dask import DaskTaskRunner
+        from prefect_dask.task_runners import DaskTaskRunner
     except ImportError:
         raise BadInput('runner = "dask" needs prefect-dask: pip install "worldaudit[dask]"') from None
     dask, processes = configuration.run.dask, configuration.run.processes

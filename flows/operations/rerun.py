@@ -14,9 +14,7 @@ from storage import Store
 from tasks.errors import BadInput
 
 
-def again(
-    store: Store, name: str, start: str, judges: Collection[str], only_failed: bool, command: str
-) -> Request:
+def again(store: Store, name: str, start: str, judges: Collection[str], only_failed: bool, command: str) -> Request:
     """The request that redoes a run from the step `start` on, for some judges or all. Everything before is reused.
 
     A step that asks judges asks them anew: under an identity of its own, so that what they answered before stays as it is.

@@ -75,7 +75,8 @@ def configured_server(environ: Mapping[str, str] = os.environ, folder: Path | No
     settings = profiles.get("profiles", {}).get(active, {})
     if active == "local" and not settings:  # one of the profiles that Prefect brings along
         return "http://127.0.0.1:4200/api"
-    return settings.get("PREFECT_API_URL")
+    url = settings.get("PREFECT_API_URL")
+    return None if url is None else str(url)
 
 
 def _toml(path: Path) -> dict[str, Any]:

@@ -288,17 +288,22 @@ def _bytes(path: Path) -> bytes:
 
 
 def import_config(
-    release: Artifact, files: Sequence[Path], judge: str, text_field: str | None = None, skip_unknown: bool = False
+    uids: Sequence[str],
+    exam: str,
+    files: Sequence[Path],
+    judge: str,
+    text_field: str | None = None,
+    skip_unknown: bool = False,
 ) -> Config:
-    """The configuration of IMPORTED for answers to `release` in `files`, which are read and checked here, so that what is
-    wrong with them is said before anything is computed.
+    """The configuration of IMPORTED for answers in `files` to an exam that has the items `uids` and is called `exam`. The
+    files are read and checked here, so that what is wrong with them is said before anything is computed.
 
     BadInput for what cannot be read, for a uid that occurs twice, and for uids that the exam does not have unless
     `skip_unknown`.
     """
     frame = _read(files, text_field)
     source = ", ".join(path.name for path in files)
-    known = _known(frame, release, source, skip_unknown)
+    known = _known(frame, pl.DataFrame({"uid": uids}, schema={"uid": pl.String}), exam, source, skip_unknown)
     return {
         "judge": judge,
         "imported": source,
@@ -318,15 +323,15 @@ def _imported_keyed(config: Config) -> Config:
 def _import(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
     """One row a planned (uid, replicate): what was imported, the rest `pending`."""
     release, source = inputs["release"], config["imported"]
-    known = _known(_read(_unchanged(config), config["text_field"]), release, source, config["skip_unknown"])
+    planned = release.read("items").select("uid")
+    read = _read(_unchanged(config), config["text_field"])
+    known = _known(read, planned, release.key[:12], source, config["skip_unknown"])
     if digest(known.write_json()) != config["sha256"]:
         raise BadInput(
             f"{source}: the answers to exam {release.key[:12]} are not those that were named; import them again"
         )
-    planned = (
-        release.read("items").select("uid").join(known.select("replicate").unique().sort("replicate"), how="cross")
-    )
-    absent = planned.join(known, on=["uid", "replicate"], how="anti")
+    seats = planned.join(known.select("replicate").unique().sort("replicate"), how="cross")
+    absent = seats.join(known, on=["uid", "replicate"], how="anti")
     missing = absent.with_columns(status=pl.lit("pending"), error=pl.lit(ABSENT))
     every = pl.concat([known, missing], how="diagonal").sort("uid", "replicate")
     writer.add("responses", every.with_columns(judge=pl.lit(config["judge"]), server=pl.lit(f"imported from {source}")))
@@ -351,22 +356,21 @@ def _read(files: Sequence[Path], text_field: str | None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_IMPORTED, orient="row")
 
 
-def _known(frame: pl.DataFrame, release: Artifact, source: str, skip_unknown: bool) -> pl.DataFrame:
-    """The answers to items of the release. BadInput: see import_config."""
+def _known(frame: pl.DataFrame, planned: pl.DataFrame, exam: str, source: str, skip_unknown: bool) -> pl.DataFrame:
+    """The answers to items of the exam. BadInput: see import_config."""
     twice = frame.group_by("uid", "replicate", maintain_order=True).len().filter(pl.col("len") > 1)
     if len(twice):
         raise BadInput(
             f"{source}: {len(twice)} answers occur twice, the first is {twice['uid'][0]!r}; keep one of each"
         )
-    planned = release.read("items").select("uid")
     unknown = frame.join(planned, on="uid", how="anti")
     if len(unknown) and not skip_unknown:
         raise BadInput(
-            f"{source}: {len(unknown)} of {len(frame)} uids are not in exam {release.key[:12]}, the first is "
+            f"{source}: {len(unknown)} of {len(frame)} uids are not in exam {exam}, the first is "
             f"{unknown['uid'][0]!r}; name the exam that was answered, or give --skip-unknown"
         )
     if len(unknown) == len(frame):
-        raise BadInput(f"{source}: no uid is in exam {release.key[:12]}")
+        raise BadInput(f"{source}: no uid is in exam {exam}")
     return frame.join(planned, on="uid", how="semi")
 
 

@@ -20,14 +20,16 @@ import jinja2
 import orjson
 
 from storage import Store
+from tasks.rendering import RENDERING
 from tasks.reports import sections, viewer, words
 from tasks.reports.contact_sheet import contact_sheet, panels
 from tasks.reports.material import Material
+from tasks.variants import VARIANTS
+from tasks.worlds import WORLDS
 
 TEMPLATES = Path(__file__).parent / "templates"
 GROUPS_SHOWN = 20
 SCREEN, PRINT = 100, 150  # dots per inch, so that all figures show their letters in one size
-NAMES = {"minigrid": "MiniGrid", "miniworld": "MiniWorld", "habitat": "Habitat"}
 
 
 def write_report(store: Store, run: Mapping[str, Any], picture_bytes: int = viewer.PICTURE_BYTES) -> str:
@@ -134,14 +136,14 @@ def _paper(material: Material, files: Mapping[str, bytes]) -> list[dict[str, Any
             }
             for table in paper_tables(material.metrics, material.comparisons, world)
         ]
-        worlds.append({"world": NAMES.get(world, world), "figures": figures, "tables": tables})
+        worlds.append({"world": title_of(world), "figures": figures, "tables": tables})
     return worlds
 
 
 def _sheet(material: Material) -> dict[str, Any] | None:
     """The contact sheet of some of the exam's groups, as a data URL."""
     used = material.answers["group_id"].unique().to_list()
-    shown = panels(material.all("rendering"), material.all("variants"), used, GROUPS_SHOWN, material.run.get("seed", 0))
+    shown = panels(material.all(RENDERING.name), material.all(VARIANTS.name), used, GROUPS_SHOWN, material.run.get("seed", 0))
     if not shown:
         return None
     png = base64.b64encode(contact_sheet(shown)).decode()
@@ -150,7 +152,12 @@ def _sheet(material: Material) -> dict[str, Any] | None:
 
 def _world(material: Material) -> str:
     worlds = material.answers["world"].unique().sort().to_list() or [material.run.get("world", "")]
-    return ", ".join(NAMES.get(world, world) for world in worlds)
+    return ", ".join(title_of(world) for world in worlds)
+
+
+def title_of(world: str) -> str:
+    """A world's title; its name where it is none of ours (a foreign exam)."""
+    return WORLDS[world].title if world in WORLDS else world
 
 
 def _environment() -> jinja2.Environment:

@@ -11,9 +11,18 @@ import polars as pl
 import pyarrow as pa
 
 from storage import Artifact, Store
+from storage.runs import artifacts_of
 from storage.tables import SCHEMAS
+from tasks.exams import ANSWERS, EXAMS, RELEASE
+from tasks.gates import GATES
+from tasks.inference import INFERENCE
+from tasks.parsing import PARSING
+from tasks.rendering import RENDERING
+from tasks.rollouts import ROLLOUTS
+from tasks.scoring import SCORING
+from tasks.variants import VARIANTS
 
-GENERATION = ("gates", "rendering", "variants")  # what an exam's shard was built from
+GENERATION = (GATES.name, RENDERING.name, VARIANTS.name)  # what an exam's shard was built from
 
 
 def empty(table: str) -> pl.DataFrame:
@@ -27,7 +36,7 @@ def concat(table: str, artifacts: Mapping[str, Artifact]) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Material:
-    """`run` is the run's record. Artifacts are by shard name; `found` holds those that are whole, by stage; `lost` names
+    """`run` is the run's record. Artifacts are by shard name; `found` holds those that are whole, by step; `lost` names
     those that the record names and the store has no more, or not whole."""
 
     run: Mapping[str, Any]
@@ -39,77 +48,76 @@ class Material:
         """The artifacts that the run's record names, and those that its exam was built from, as manifests name them."""
         found: dict[str, dict[str, Artifact]] = {}
         lost: list[str] = []
-        for name, key in sorted(run["artifacts"].items()):
-            stage, _, shard = name.rstrip("]").partition("[")
-            if stage in ("rollouts", "exams", *GENERATION):
+        for used in sorted(artifacts_of(run), key=lambda used: (used.step, used.shard)):
+            if used.stage in (ROLLOUTS.name, EXAMS.name, *GENERATION):
                 continue  # found through the exam, the same way whether this run or an earlier one made it
-            if artifact := store.find(stage, key):
-                found.setdefault(stage, {})[shard] = artifact
+            if artifact := store.find(used.stage, used.key):
+                found.setdefault(used.step, {})[used.shard] = artifact
             else:
-                lost.append(name)
-        for shard, key in _inputs(found.get("release", {}).get("all"), "exams."):
-            if exam := store.find("exams", key):
-                found.setdefault("exams", {})[shard] = exam
+                lost.append(f"{used.step}[{used.shard}]")
+        for shard, key in _inputs(found.get(RELEASE.name, {}).get("all"), f"{EXAMS.name}."):
+            if exam := store.find(EXAMS.name, key):
+                found.setdefault(EXAMS.name, {})[shard] = exam
                 for stage in GENERATION:
                     if artifact := store.find(stage, exam.manifest["inputs"].get(stage, "")):
                         found.setdefault(stage, {})[shard] = artifact
         return cls(run, found, lost)
 
-    def all(self, stage: str) -> Mapping[str, Artifact]:
-        return self.found.get(stage, {})
+    def all(self, step: str) -> Mapping[str, Artifact]:
+        return self.found.get(step, {})
 
     @functools.cached_property
     def items(self) -> pl.DataFrame:
-        return concat("items", self.all("release"))
+        return concat("items", self.all(RELEASE.name))
 
     @functools.cached_property
     def images(self) -> list[pa.Table]:
         """The exam's pictures, a table a part."""
-        return [batch for artifact in self.all("release").values() for batch in artifact.batches("images")]
+        return [batch for artifact in self.all(RELEASE.name).values() for batch in artifact.batches("images")]
 
     @functools.cached_property
     def answers(self) -> pl.DataFrame:
-        return concat("answers", self.all("answers"))
+        return concat("answers", self.all(ANSWERS.name))
 
     @functools.cached_property
     def responses(self) -> pl.DataFrame:
-        return concat("responses", self.all("inference"))
+        return concat("responses", self.all(INFERENCE.name))
 
     @functools.cached_property
     def canaries(self) -> pl.DataFrame:
-        return concat("canaries", self.all("inference"))
+        return concat("canaries", self.all(INFERENCE.name))
 
     @functools.cached_property
     def parsed(self) -> pl.DataFrame:
-        return concat("parsed", self.all("parsing"))
+        return concat("parsed", self.all(PARSING.name))
 
     @functools.cached_property
     def scores(self) -> pl.DataFrame:
-        return concat("scores", self.all("scoring"))
+        return concat("scores", self.all(SCORING.name))
 
     @functools.cached_property
     def metrics(self) -> pl.DataFrame:
-        return concat("metrics", self.all("scoring"))
+        return concat("metrics", self.all(SCORING.name))
 
     @functools.cached_property
     def comparisons(self) -> pl.DataFrame:
-        return concat("comparisons", self.all("scoring"))
+        return concat("comparisons", self.all(SCORING.name))
 
     @functools.cached_property
     def findings(self) -> pl.DataFrame:
-        return concat("findings", self.all("scoring"))
+        return concat("findings", self.all(SCORING.name))
 
     @functools.cached_property
     def groups(self) -> pl.DataFrame:
-        return concat("groups", self.all("gates"))
+        return concat("groups", self.all(GATES.name))
 
     @functools.cached_property
     def gate_results(self) -> pl.DataFrame:
         """Of the gates on trajectories and of those on items, with `env` (the shard)."""
         both = [
             artifact.read("gate_results").with_columns(env=pl.lit(shard))
-            for stage in ("gates", "exams")
-            for shard, artifact in self.all(stage).items()
+            for step in (GATES.name, EXAMS.name)
+            for shard, artifact in self.all(step).items()
         ]
         return pl.concat([empty("gate_results").with_columns(env=pl.lit("")), *both])
 
@@ -121,7 +129,7 @@ class Material:
 
     def spec(self, judge: str) -> dict[str, Any]:
         """How the judge was configured; empty for answers that were collected elsewhere."""
-        artifact = self.all("inference").get(judge)
+        artifact = self.all(INFERENCE.name).get(judge)
         return (artifact.manifest["config"].get("spec") or {}) if artifact else {}
 
 

@@ -10,7 +10,7 @@ from tasks.gates import GATES_BY_NAME
 from tasks.inference.message import Pictures, build
 from tasks.judges import make
 from tasks.rollouts import ROLLOUTS
-from tasks.stage import Runner
+from flows.runner import Runner
 from tasks.worlds.miniworld import check
 from tests.conftest import SEED, generate
 

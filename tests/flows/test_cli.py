@@ -20,7 +20,7 @@ from unittest import mock
 import pytest
 
 from flows.commands.cli import run_command
-from flows.find import artifact_of, computed
+from flows.record import artifact_of, computed
 from storage import Store
 
 TINY = str(Path(__file__).parent / "tiny.toml")
@@ -99,7 +99,7 @@ def test_every_command_of_the_contract_is_there() -> None:
     ("arguments", "says"),
     [
         (["rnu"], "did you mean 'run'"),
-        (["run", "minigird"], "'minigird' is not one of"),
+        (["run", "minigird"], "did you mean 'minigrid'"),
         (["run", "minigrid", "--profile", "bsae"], "did you mean 'base'"),
         (["run", "minigrid", "--profile", TINY, "--judge", "tile-raeder"], "did you mean 'tile-reader'"),
         (["run", "minigrid", "--config", "nowhere.toml"], "nowhere.toml"),
@@ -107,7 +107,7 @@ def test_every_command_of_the_contract_is_there() -> None:
         (["infer", "latest"], "--judge"),
         (["score", "0123456789"], "no exam '0123456789'"),
         (["show", "nothing"], "worldaudit run minigrid"),
-        (["rerun", "latest", "--from", "socring"], "'socring' is not one of"),
+        (["rerun", "latest", "--from", "socring"], "run with a step 'socring'"),
     ],
 )
 def test_bad_input_is_one_message_and_exit_code_2(tmp_path: Path, arguments: list[str], says: str) -> None:
@@ -219,7 +219,17 @@ def test_score_and_parse_ask_nobody(store: Path, tmp_path: Path) -> None:
     exam = Store(store).read_run("latest")["exam"][:12]
     store_options = ["--processes", "0", "--store", str(store), "--json"]
     done = subprocess.run(
-        [sys.executable, "-m", "flows.commands.cli", "score", exam, "--refresh", "parsing", "--no-prefect", *store_options],
+        [
+            sys.executable,
+            "-m",
+            "flows.commands.cli",
+            "score",
+            exam,
+            "--refresh",
+            "parsing",
+            "--no-prefect",
+            *store_options,
+        ],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[2]}"},
@@ -402,20 +412,28 @@ def test_placement_without_a_server_is_bad_input(store: Path, tmp_path: Path) ->
 def test_a_refresh_asks_its_judges_again_and_nobody_else(store: Path, tmp_path: Path) -> None:
     from flows.operations.launch import execute
     from flows.operations.rerun import asked_again
-    from flows.run import Request
+    from flows.request import Request
 
     config = {"run": {"processes": 0}, "judges": {"counts": {"api": "python", "entry_point": f"{__name__}:Counts"}}}
+    asked_of = {"world": "minigrid", "profile": TINY, "seed": 7}
     request = Request(
-        store=str(store), command="refresh", profile=TINY, judges=("counts", "coin"), configuration=config
+        store=str(store),
+        command="refresh",
+        chain="audit",
+        parameters=asked_of | {"judges": ("counts", "coin")},
+        configuration=config,
     )
     with mock.patch.dict(os.environ, {"COUNTS_LOG": str(tmp_path / "log")}):
         execute(request)
         asked = len((tmp_path / "log").read_text())
         execute(request)
         assert len((tmp_path / "log").read_text()) == asked  # found in the store
-        record = execute(asked_again(dataclasses.replace(request, judges=("counts",))))
+        before = artifact_of(Store(store).read_run("latest"), "inference")["counts"]
+        record = execute(asked_again(dataclasses.replace(request, parameters=asked_of | {"judges": ("counts",)})))
         assert len((tmp_path / "log").read_text()) == 2 * asked
     assert computed(record) == ["inference[counts]", "parsing[counts]", "scoring[all]"]
+    assert artifact_of(record, "inference")["counts"] != before  # every asking has its own key
+    assert Store(store).find("inference", before)
 
 
 class Counts:
@@ -432,7 +450,7 @@ def test_an_interrupted_run_says_so_and_goes_on_where_it_was(store: Path, tmp_pa
     config.write_text(f'[judges.rude]\napi = "python"\nentry_point = "{__name__}:interrupt"\n')
     arguments = [*RUN[:4], "--judge", "coin", "--judge", "rude", "--processes", "0", "--config", str(config)]
     done = worldaudit(*arguments, "--store", str(store), cwd=tmp_path)
-    assert done.code == 1, done
+    assert done.code == 130, done
     assert "interrupted" in done.err
     assert "Traceback" not in done.err
     record = Store(store).read_run("latest")

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from flows.commands.cli import run_command
+from flows.record import records
 from storage import Store
 from tests.scoring.helpers import INDEX, VERDICT, read_csv
 
@@ -40,17 +41,14 @@ def test_import_scores_a_foreign_exam_and_compare_tells_judges_apart(files, tmp_
     assert values["IDR_raw"]["value"] == 0.5 and values["JCR_framing"]["value"] == 0
     assert made["gpt-4o"]["exam"] == made["qwen3-8b"]["exam"] and made["gpt-4o"]["answered"] == 144
 
-    artifacts = {"answers[all]": made["gpt-4o"]["answers"], "release[all]": made["gpt-4o"]["exam"]}
-    for judge, one in made.items():
-        artifacts |= {f"inference[{judge}]": one["responses"], f"parsing[{judge}]": one["parsed"]}
-    Store(store).write_run({"id": "20260101T000000Z-abcd", "artifacts": artifacts})
+    runs = {judge: made[judge]["run"] for judge in made}
     code, found = call(
         capsys,
         "--store",
         store,
         "compare",
-        "gpt-4o",
-        "qwen3-8b",
+        f"{runs['gpt-4o']}:gpt-4o",
+        f"{runs['qwen3-8b']}:qwen3-8b",
         "--fail-if-drop",
         "D.IDR_raw=0.01",
         "--resamples",
@@ -60,10 +58,12 @@ def test_import_scores_a_foreign_exam_and_compare_tells_judges_apart(files, tmp_
     (comparison,) = found["comparisons"]
     assert comparison["gates"][0]["verdict"] == "fell" and comparison["gates"][0]["difference"] == -0.5
     assert comparison["second"].endswith(":qwen3-8b")
-    code, found = call(capsys, "--store", store, "compare", "latest:gpt-4o", "latest:gpt-4o", "--resamples", 100)
+    code, found = call(capsys, "--store", store, "compare", "latest:qwen3-8b", "latest:qwen3-8b", "--resamples", 100)
     assert code == 0 and found["comparisons"][0]["changed"] == []
-    code, found = call(capsys, "--store", store, "compare", "latest", "2026", "--resamples", 100)
-    assert code == 0 and len(found["comparisons"]) == 2
+    code, found = call(capsys, "--store", store, "compare", "qwen3-8b", "qwen3-8b", "--resamples", 100)
+    assert code == 0 and len(found["comparisons"]) == 1
+    kinds = [record["kind"] for record in records(Store(store))]  # everything is a run
+    assert sorted(kinds) == ["compare", "compare", "compare", "import-responses", "import-responses"]
 
 
 @pytest.mark.parametrize(

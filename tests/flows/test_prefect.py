@@ -43,7 +43,8 @@ if __name__ == "__main__":
 """
 
 MANY = """
-        from tasks.stage import Runner, Stage
+        from flows.runner import Runner
+        from tasks.stage import Stage
         many = Stage("seeds", 1, toy.seeds)
         @prefect.flow
         def crowd():

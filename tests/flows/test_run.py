@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.find import artifact_of, computed
+from flows.record import artifact_of, computed, upgraded
 from storage import Store
-from tasks.errors import StageFailed
+from tasks.errors import BadInput, StageFailed
 from tasks.stage import Stage
 from tests.flows import toy
 
@@ -80,9 +80,10 @@ def test_the_record_exists_before_the_first_stage_and_says_what_is_to_come(tmp_p
         seen.append(Store(tmp_path / "store").read_run("latest"))
         toy.seeds(inputs, config, writer)
 
-    made = toy.start(tmp_path / "store")
-    with made.runner:
-        made.execute(lambda run: run.one(toy.ACCEPT, seeds=run.envs(Stage("seeds", 1, look))))
+    def steps(run, asked) -> None:
+        run.one(toy.ACCEPT, {}, seeds=run.each(Stage("seeds", 1, look), {name: {"env": name, "n": 3} for name in "abc"}))
+
+    toy.run(tmp_path / "store", chain=toy.with_steps(steps))
     during, after = seen[0], Store(tmp_path / "store").read_run("latest")
     assert during["state"] == "running"
     assert {entry["name"]: entry["state"] for entry in during["stages"]} == {"seeds": "running", "accept": "pending"}
@@ -93,9 +94,7 @@ def test_the_record_exists_before_the_first_stage_and_says_what_is_to_come(tmp_p
 def test_keys_are_known_before_anything_is_computed(tmp_path: Path) -> None:
     made = toy.start(tmp_path / "store")
     planned = {
-        f"{stage.name}[{name}]": stage.key(*shard)
-        for stage, shards in made.plan(toy.chain)
-        for name, shard in shards.items()
+        f"{step.name}[{name}]": step.stage.key(*shard) for step in made.plan() for name, shard in step.shards.items()
     }
     assert not (tmp_path / "store").exists()
     assert toy.run(tmp_path / "store")["artifacts"] == planned
@@ -104,9 +103,12 @@ def test_keys_are_known_before_anything_is_computed(tmp_path: Path) -> None:
 def test_a_raised_version_recomputes_its_stage_and_what_follows(tmp_path: Path, log: Path) -> None:
     toy.run(tmp_path / "store")
     log.write_text("")
-    made = toy.start(tmp_path / "store")
-    with made.runner:
-        made.execute(lambda run: run.one(Stage("accept", 2, toy.accept), seeds=run.envs(toy.SEEDS)))
+
+    def steps(run, asked) -> None:
+        seeds = run.each(toy.SEEDS, {name: {"env": name, "n": 3} for name in toy.SHARDS})
+        run.one(Stage("accept", 2, toy.accept), {}, seeds=seeds)
+
+    toy.run(tmp_path / "store", chain=toy.with_steps(steps))
     assert log.read_text().split() == ["accept[all]"]
 
 
@@ -131,3 +133,68 @@ def test_processes_change_no_key_and_no_byte(tmp_path: Path) -> None:
     assert parts
     for part in parts:
         assert (tmp_path / "one" / part).read_bytes() == (tmp_path / "two" / part).read_bytes()
+
+
+# --- named steps -----------------------------------------------------------------------------------------------------
+
+
+def twice(run, asked) -> None:
+    """The same stage under two names; the second with a configuration of its own."""
+    first = run.each(toy.SEEDS, {name: {"env": name, "n": 2} for name in "ab"})
+    run.each(toy.SEEDS, {name: {"env": name, "n": 4} for name in "ab"}, step="more")
+    run.one(toy.ACCEPT, {}, seeds=first)
+
+
+def test_a_stage_may_be_used_twice_under_two_names(tmp_path: Path, log: Path) -> None:
+    chain = toy.with_steps(twice)
+    record = toy.run(tmp_path / "store", chain=chain)
+    assert [(entry["name"], entry["stage"]) for entry in record["stages"]] == [
+        ("seeds", "seeds"),
+        ("more", "seeds"),
+        ("accept", "accept"),
+    ]
+    assert record["stage_of"] == {"more": "seeds"}
+    store = Store(tmp_path / "store")
+    assert store.get("seeds", record["artifacts"]["more[a]"]).manifest["rows"] == {"groups": 4}
+    log.write_text("")
+    again = toy.run(tmp_path / "store", chain=chain, refresh=("more[b]",))
+    assert (log.read_text().split(), computed(again)) == (["seeds[b]"], ["more[b]"])
+
+
+def test_two_steps_of_one_name_are_refused(tmp_path: Path) -> None:
+    def steps(run, asked) -> None:
+        run.each(toy.SEEDS, {"a": {"env": "a", "n": 1}})
+        run.each(toy.SEEDS, {"a": {"env": "a", "n": 2}})
+
+    with pytest.raises(BadInput, match="two steps are named 'seeds'"):
+        toy.start(tmp_path / "store", chain=toy.with_steps(steps)).plan()
+
+
+def test_a_step_that_is_not_there_cannot_be_refreshed(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no step 'sedes' to refresh.*seeds, accept"):
+        toy.start(tmp_path / "store", refresh=("sedes",)).plan()
+
+
+def test_parameters_that_a_chain_does_not_know_are_named() -> None:
+    with pytest.raises(BadInput, match=r'chain toy: unknown key .m.'):
+        toy.CHAIN.parse({"m": 3})
+    with pytest.raises(BadInput, match=r'chain toy: .n.'):
+        toy.CHAIN.parse({"n": 0})
+
+
+def test_a_record_of_the_first_form_reads_as_todays() -> None:
+    old = {
+        "id": "20260101T000000.000Z-abcd",
+        "chain": "traces pictures",
+        "world": "traces",
+        "profile": "200x16",
+        "seed": 2026,
+        "judges": [],
+        "given": {},
+        "stages": [{"name": "trace-bank", "state": "done", "shards": {}}],
+        "artifacts": {},
+    }
+    new = upgraded(old)
+    assert (new["kind"], new["parameters"]) == ("bank", {"traces": 200, "pairs": 16, "seed": 2026, "pictures": True})
+    assert new["stages"][0]["stage"] == "trace-bank"
+    assert upgraded(new) is new

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+from collections.abc import Callable
 from pathlib import Path
 
-from flows.run import Request, Run
-from tasks.stage import Config, Inputs, Runner, Stage
+from pydantic import Field
+
+from flows.request import CHAINS, Chain, ChainParameters, Request
+from flows.run import Run
+from flows.runner import Runner
+from tasks.config import Configuration
+from tasks.stage import Config, Inputs, Stage
 
 SHARDS = ("a", "b", "c")
 
@@ -41,23 +48,36 @@ SEEDS = Stage("seeds", 1, seeds)
 ACCEPT = Stage("accept", 1, accept)
 
 
-def chain(run: Run) -> None:
-    first = run.envs(SEEDS)
-    run.one(ACCEPT, seeds=first)
+class Parameters(ChainParameters):
+    n: int = Field(default=3, ge=1, description="How many groups an environment.")
 
 
-def configs(n: int = 3) -> dict:
-    return {"seeds": {name: {"env": name, "n": n} for name in SHARDS}, "accept": {"all": {}}}
+def steps(run: Run, asked: Parameters) -> None:
+    first = run.each(SEEDS, {name: {"env": name, "n": asked.n} for name in SHARDS})
+    run.one(ACCEPT, {}, seeds=first)
 
 
-def start(store: Path | str, n: int = 3, processes: int = 0, refresh: tuple[str, ...] = ()) -> Run:
+CHAIN = CHAINS.register("toy", Chain("toy", "Two small stages.", Parameters, steps, (SEEDS, ACCEPT), runnable=True))
+
+
+def start(
+    store: Path | str, n: int = 3, processes: int = 0, refresh: tuple[str, ...] = (), chain: Chain = CHAIN
+) -> Run:
     """A run of the toy chain, not executed yet."""
-    request = Request(store=str(store), command="toy", refresh=refresh)
-    return Run(request, configs(n), Runner(str(store), processes=processes, refresh=refresh))
+    request = Request(store=str(store), command="toy", chain=chain.name, parameters={"n": n}, refresh=refresh)
+    runner = Runner(str(store), processes=processes, refresh=refresh)
+    return Run(request, chain, chain.parse(request.parameters), Configuration(), runner)
 
 
-def run(store: Path | str, n: int = 3, processes: int = 0, refresh: tuple[str, ...] = ()) -> dict:
+def run(
+    store: Path | str, n: int = 3, processes: int = 0, refresh: tuple[str, ...] = (), chain: Chain = CHAIN
+) -> dict:
     """The record of a run that has ended."""
-    made = start(store, n, processes, refresh)
+    made = start(store, n, processes, refresh, chain)
     with made.runner:
-        return made.execute(chain)
+        return made.execute()
+
+
+def with_steps(steps: Callable[[Run, Parameters], object]) -> Chain:
+    """A chain like the toy with other steps."""
+    return dataclasses.replace(CHAIN, steps=steps)

@@ -15,7 +15,8 @@ import pytest
 from storage import Store
 from tasks.parsing import PARSING
 from tasks.scoring import SCORING
-from tasks.stage import Ref, Runner
+from flows.runner import Runner
+from tasks.stage import Ref
 from tests.conftest import Generated
 
 ATTACK = (

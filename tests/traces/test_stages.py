@@ -67,7 +67,7 @@ def test_a_trace_that_fails_a_gate_is_a_diagnostic(tmp_path, monkeypatch):
 
 
 def test_diagrams(tmp_path):
-    from tasks.stage import Runner
+    from flows.runner import Runner
 
     made = configs(17, 2026, 1)
     with Runner(str(tmp_path), processes=0) as runner:

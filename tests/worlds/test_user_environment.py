@@ -11,7 +11,7 @@ from tasks.errors import BadInput, StageFailed
 from tasks.inference.message import Pictures, build
 from tasks.judges import make
 from tasks.rollouts import ROLLOUTS
-from tasks.stage import Runner
+from flows.runner import Runner
 from tasks.worlds import environment
 from tests.conftest import generate
 
