@@ -165,13 +165,16 @@ def test_what_there_is_so_far_of_an_unfinished_judge(store):
     assert (statuses.count("ok"), statuses.count("pending")) == (15, 25)
 
 
+def broken(message):
+    raise RuntimeError("never")
+
+
 def test_failures_are_nothing_so_far(store):
-    release = make_release(store, 5)
-    with ScriptedServer(lambda seen: Fail(422)) as server:
-        config = stage_config("g", judge(server.url))
-        with pytest.raises(Exception, match="422"):
-            produce(store, INFERENCE, "g", config, {"release": release})
-    assert INFERENCE.spending.so_far(Store(store), config, {"release": release}) is None
+    inputs = {"release": make_release(store, 5)}
+    config = stage_config("g", parse_judge("g", {"api": "python", "entry_point": f"{__name__}:broken"}))
+    with pytest.raises(StageFailed, match="5 of 5 requests failed"):
+        produce(store, INFERENCE, "g", config, inputs)
+    assert INFERENCE.spending.so_far(Store(store), config, inputs) is None
 
 
 def test_nothing_is_planned_before_the_release_is_there(store):
