@@ -46,8 +46,8 @@ def test_every_metric_that_is_measured_has_a_record_and_says_what_it_counts():
         record = by_name(metrics_of(families_of(row["task"])))(row["metric"])
         assert record.counts and record.source
         assert (record.interval is None) == row["metric"].startswith(("LES_", "d_logit_", "effect_", "odds_ratio_"))
-        if row["ci_method"] == "adjusted":
-            assert record.interval == "difference" and row["metric"].startswith("delta_")
+        if row["ci_method"] and row["metric"].startswith("delta_"):
+            assert row["ci_method"] == "adjusted" and record.interval == "difference"
         resampled = row["boot_low"] is not None
         assert not resampled or record.resampled
 
@@ -143,3 +143,12 @@ def test_compliance_counts_a_repeated_question_once():
         if row["metric"] == "share_parsed" and row["slice"] == "all"
     }
     assert planned == {("A", None): 8, ("C", "composite"): 27, ("C", "split"): 27}
+
+
+def test_an_answer_that_was_cut_off_is_worth_nothing_even_where_something_was_read():
+    answers = exam(groups_d=1, tasks="D").head(2)
+    responses, parsed = Judge("j", full=9.0, spread=0.0).answer(answers)
+    responses = responses.with_columns(status=pl.Series(["ok", "truncated"]))
+    graded = grade(answers, responses, parsed)
+    for name, read in (("score", 1.0), ("correct", True), ("yes", True), ("failure", None)):
+        assert graded[name].to_list() == [read, "truncated" if name == "failure" else None], name
