@@ -283,7 +283,7 @@ def _throughput(bank: Any) -> float:
 
     import orjson
 
-    from tasks.verification.reading import forget
+    from tasks.verification.lexicon import forget
     from tasks.verification.verifier import verify as one
 
     found = [orjson.loads(text) for text in bank["trace"][:400]]
