@@ -21,7 +21,7 @@ import jsonschema
 from tasks.traces import bank, gates, pairs
 from tasks.traces.record import render
 from tasks.traces.schema import LENIENT
-from tasks.verification.reading import forget
+from tasks.verification.lexicon import forget
 from tasks.verification.verifier import verify
 
 SHARES = {

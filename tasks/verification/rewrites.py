@@ -14,7 +14,7 @@ from typing import Any
 
 from tasks.traces.record import plain, significant
 from tasks.traces.units import from_canonical, to_canonical
-from tasks.verification.reading import QUANTITY
+from tasks.verification.quantities import QUANTITY
 
 Trace = dict[str, Any]
 OTHER_UNITS = {
@@ -155,7 +155,8 @@ def reordered(trace: Trace, rng: random.Random) -> Trace:
 
     for key in ("objects", "relations", "forces"):
         rng.shuffle(trace["state_0"][key])
-    return shuffled(trace)
+    mixed: Trace = shuffled(trace)
+    return mixed
 
 
 def extra_objects(trace: Trace, rng: random.Random) -> Trace:

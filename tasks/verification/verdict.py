@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -49,6 +50,14 @@ CHECKS: dict[str, tuple[str, str]] = {
     "conclusion": ("faith", "faithfulness"),
 }
 
+SUBSTANTIAL = frozenset(
+    (
+        "variable", "attribute", "condition", "relation", "force direction", "force magnitude", "force body", "effect",
+        "effect value", "equation", "formula", "equation result", "new variable", "predicted change", "answer",
+        "answer in trace", "conclusion", "intervention", "entity",
+    )
+)  # fmt: skip
+
 
 class Check(NamedTuple):
     """One check. `area` is schema or the z that it decides; `label` is the failure it stands for when invalid; `expected` and
@@ -62,6 +71,15 @@ class Check(NamedTuple):
     expected: Any
     found: Any
     rule: str
+
+
+def check(
+    name: str, ok: bool | None, pointer: str, expected: Any, found: Any, rule: str, label: str | None = None
+) -> Check:
+    """One check: `ok` None abstains. Area and label are those of the table CHECKS unless `label` says otherwise."""
+    area, usual = CHECKS[name]
+    status = ABSTAIN if ok is None else VALID if ok else INVALID
+    return Check(name, area, status, label or usual, pointer, expected, found, rule)
 
 
 class Expected(NamedTuple):
@@ -97,6 +115,24 @@ class Verdict:
         return None if all(z == ABSTAIN for z in zs) else True
 
 
+def verdict_of(checks: Sequence[Check], family: str | None) -> Verdict:
+    """The verdict that checks amount to: a z is invalid where a check of its area is, else valid where one that says
+    something substantial is."""
+    zs = dict.fromkeys(AREAS, ABSTAIN)
+    z_schema, failures = VALID, set()
+    for one in checks:
+        if one.status == INVALID:
+            failures.add(one.label)
+            if one.area == "schema":
+                z_schema = INVALID
+            else:
+                zs[one.area] = INVALID
+        elif one.status == VALID and zs[one.area] == ABSTAIN and one.name in SUBSTANTIAL:
+            zs[one.area] = VALID
+    labels = tuple(label for label in LABELS if label in failures)
+    return Verdict(z_schema, zs["state"], zs["trans"], zs["ans"], zs["faith"], labels, tuple(checks), family)
+
+
 @dataclass(frozen=True)
 class Gold:
     """What is known of the scene beside the trace. `relations` are (type, first, second), `attributes` are numbers in
@@ -124,18 +160,3 @@ def gold_of(record: Record) -> Gold:
             for thing in record.objects
         },
     )
-
-
-__all__ = [
-    "ABSTAIN",
-    "AREAS",
-    "CHECKS",
-    "INVALID",
-    "LABELS",
-    "VALID",
-    "Check",
-    "Expected",
-    "Gold",
-    "Verdict",
-    "gold_of",
-]

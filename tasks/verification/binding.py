@@ -1,0 +1,150 @@
+"""Which quantity, and whose, a statement speaks of: the one place where that is decided.
+
+Reading asks here for every number, label and phrase; what stays open is None, and no check judges it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from tasks.traces.family import BYSTANDER, Family
+from tasks.traces.record import snake
+from tasks.verification.fields import Fields, as_text
+from tasks.verification.lexicon import Lexicon, TextNumber, lexicon_of
+from tasks.verification.words import DIRECTIONS, first_mentions, occurrences
+
+
+@dataclass(frozen=True)
+class Binding:
+    """`names` maps roles to objects, `roles` maps objects (in lower case) to roles, `objects` are the names as listed."""
+
+    family: Family
+    lexicon: Lexicon
+    objects: tuple[str, ...]
+    names: Mapping[str, str]
+    roles: Mapping[str, str]
+
+    def role(self, name: str) -> str | None:
+        """The role of an object; None for one that is not known to have any."""
+        return self.roles.get(name.lower())
+
+    def takes_part(self, name: str) -> bool:
+        return self.role(name) not in (None, BYSTANDER)
+
+    def mentioned(self, text: str) -> set[str]:
+        """The objects that a text names."""
+        return {name for _, _, name in occurrences(text.lower(), self.objects)}
+
+    def label(self, label: str) -> tuple[str | None, str]:
+        """(quantity, unit that the label states) of a variable's name."""
+        return self.lexicon.key(label, self.names)
+
+    def condition(self, label: str) -> str | None:
+        """The condition that a variable's name states."""
+        return next((key for key in self.family.conditions if snake(key) == label), None)
+
+    def condition_by_value(self, value: str) -> str | None:
+        """The condition that an unknown variable states, where its value is one of the family's options."""
+        for key, options in self.family.conditions.items():
+            if value.lower() in options and not DIRECTIONS.issuperset(options):
+                return key
+        return None
+
+    def option(self, key: str, value: str) -> str | None:
+        """The option of a condition that a wording means."""
+        options, lowered = self.family.conditions[key], value.lower()
+        if lowered in options:
+            return lowered
+        meant = [option for option in options if self.lexicon.options[option].search(lowered)]
+        return meant[0] if len(meant) == 1 else None
+
+    def attribute(self, label: str, role: str | None) -> str | None:
+        """The quantity that an object's attribute states: one that belongs to the object's role, or to nobody."""
+        if role is None:
+            return None
+        lowered, quantities = snake(label.lower()), self.family.quantities
+        for key, item in quantities.items():
+            if item.owner == role and (snake(item.name) == lowered or lowered in item.aliases):
+                return key
+        known = self.lexicon.key(label, {})[0]
+        return known if known and quantities[known].owner in ("", role) else None
+
+    def number(self, number: TextNumber, among: Collection[str] | None = None) -> str | None:
+        """The one quantity that a number in a text is told of, `among` those where given."""
+        if not number.candidates:
+            return None
+        dimensions, dimension = self.lexicon.dimensions, number.stated.dimension
+        keys = [
+            key
+            for key in number.candidates
+            if (not dimension or dimensions[key] == dimension) and (among is None or key in among)
+        ]
+        if not keys:
+            return None
+        owner = number.owner.lower().replace("_", " ")
+        if owner:
+            role = self.roles.get(owner) or self.roles.get(owner.replace(" ", "_"))
+            mine = [key for key in keys if role and self.family.quantities[key].owner == role]
+            if mine:
+                return mine[0]
+            if role is None or role == BYSTANDER:
+                return None
+        return keys[0] if len(keys) == 1 else None
+
+    def phrase(self, text: str) -> str | None:
+        """The quantity that a phrase names, by its longest name and its owner."""
+        matches = self.lexicon.name_pattern.findall(text.lower())
+        if not matches:
+            return None
+        keys = self.lexicon.names[max(matches, key=len)]
+        owners = {self.role(name) for name in self.mentioned(text)}
+        mine = [key for key in keys if self.family.quantities[key].owner in owners]
+        return mine[0] if mine else keys[0] if len(keys) == 1 else None
+
+
+def bind(fields: Fields, family: Family, names: Mapping[str, str] | None = None) -> Binding:
+    """The binding of a trace of a family. `names` (role -> object) where they are known; else they are made out."""
+    lexicon = lexicon_of(family.name)
+    names = names if names is not None else assign_roles(fields, lexicon)
+    roles = {name.lower(): role for role, name in names.items()}
+    return Binding(family, lexicon, fields.names, names, roles)
+
+
+def assign_roles(fields: Fields, lexicon: Lexicon) -> dict[str, str]:
+    """Which object plays which role: by the names that the family gives, in the order in which the question mentions them;
+    else by the words that people use for that role."""
+    free = [name for name in fields.names if name]
+    rank = _mention_rank(fields, lexicon, free)
+    order = lexicon.role_order
+    if not fields.question:  # the effect is told of the subject
+        subject = lexicon.family.subject
+        order = [subject, *(role for role in order if role != subject)]
+    roles: dict[str, str] = {}
+    for role in order:
+        pool = [name for name in free if name.lower() in lexicon.family.roles[role]]
+        if pool:
+            roles[role] = min(pool, key=rank.__getitem__)
+            free.remove(roles[role])
+    for role in lexicon.role_order:
+        if role not in roles and role in lexicon.recognize:
+            match = next((name for name in free if lexicon.recognize[role].search(name)), None)
+            if match:
+                roles[role] = match
+                free.remove(match)
+    return roles
+
+
+def _mention_rank(fields: Fields, lexicon: Lexicon, names: list[str]) -> dict[str, tuple[int, int]]:
+    """The lower, the earlier an object is spoken of: in the question; without one, by the labels of the variables, and what
+    takes part is spoken of more often than what stands by."""
+    if fields.question:
+        return first_mentions(fields.question.lower(), names)
+    texts = [fields.change, fields.derivation, *fields.evidence]
+    texts += [as_text(force.get("target")) for force in fields.forces]
+    counts = [name for _, _, name in occurrences(" ; ".join(texts).lower(), names)]
+    labels = " ; ".join(fields.variables).replace("_", " ").lower()
+    rank = {name: (at, -counts.count(name)) for name, (at, _) in first_mentions(labels, names).items()}
+    for _, _, name in occurrences(fields.effect.lower(), names)[:1]:
+        rank[name] = (-1, 0)
+    return rank

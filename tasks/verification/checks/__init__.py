@@ -1,0 +1,47 @@
+"""The checks, in the order in which a verdict lists them. Each is a function from what a trace states and the world that it
+is held against to any number of checks; the modules are the areas that they decide (paper 2, appendix on the verifier)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tasks.verification.checks import answer, faithfulness, state, transition
+from tasks.verification.reading import Reading
+from tasks.verification.reference import Reference
+from tasks.verification.verdict import Check
+
+Checker = Callable[[Reading, Reference], Iterable[Check]]
+
+FAMILY: tuple[Checker, ...] = (
+    state.units,
+    state.entities,
+    state.relations,
+    state.moment,
+    transition.moment,
+    state.quantities,
+    state.attributes,
+    state.conditions,
+    state.plausibility,
+    state.forces,
+    transition.rule,
+    transition.effect,
+    transition.subject,
+    transition.effect_values,
+    transition.equations,
+    transition.evidence,
+    transition.change,
+    transition.results,
+    transition.intervention,
+    faithfulness.conclusion,
+    faithfulness.own_statements,
+    answer.value,
+    transition.explanation,
+)
+# What can be said of a trace whose family is unknown.
+ANY: tuple[Callable[[Reading, Reference | None], Iterable[Check]], ...] = (
+    state.entities,
+    state.relations,
+    state.moment,
+    transition.moment,
+    faithfulness.conclusion,
+)

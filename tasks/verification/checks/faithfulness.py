@@ -1,0 +1,108 @@
+"""The answer against what the trace itself says (paper 2, appendix on the verifier: faithfulness)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tasks.verification.asked import COUNTERFACTUAL
+from tasks.verification.fields import as_word
+from tasks.verification.lexicon import Lexicon
+from tasks.verification.quantities import Stated, near, quantity, same
+from tasks.verification.reading import Reading, StatedAnswer
+from tasks.verification.reference import Reference
+from tasks.verification.verdict import Check, check
+from tasks.verification.words import response_of
+
+Statement = tuple[Any, str | None]  # (value, unit)
+
+
+def conclusion(reading: Reading, reference: Reference | None) -> Iterator[Check]:
+    """The derivation concludes the answer."""
+    if reading.conclusion is None or reading.answer.value is None:
+        return
+    ok = agrees((reading.conclusion, None), reading.answer, reference.lexicon if reference else None)
+    why = "the derivation concludes the answer"
+    yield check("conclusion", ok, "/answer/value", reading.conclusion, reading.answer.value, why)
+
+
+def own_statements(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """Most of what the trace gives as the quantity asked for is the answer."""
+    statements = _own(reading, reference)
+    if reading.answer.value is not None and statements:
+        shown = ", ".join(f"{value} {unit or ''}".strip() for value, unit in statements[:3])
+        ok, why = is_faithful(reading, reference), "what most of the trace says"
+        yield check("answer in trace", ok, "/answer/value", shown, reading.answer.value, why)
+
+
+def is_faithful(reading: Reading, reference: Reference) -> bool | None:
+    """Whether at least half of the trace's own statements of what is asked for agree with the answer; None where none can be
+    compared."""
+    agree = [agrees(statement, reading.answer, reference.lexicon) for statement in _own(reading, reference)]
+    yes, no = agree.count(True), agree.count(False)
+    return yes >= no if yes or no else None
+
+
+def answered_target(reading: Reading, reference: Reference) -> str | None:
+    """The quantity (or outcome) that the answer is one of: what is asked for, else what the trace gives with this value."""
+    again, number = reference.counterfactual, reading.answer.number
+    target = again.target if again else reference.asked.target
+    if target is not None or number is None:
+        return target
+    alike = (
+        key
+        for key, result in reading.result_numbers.items()
+        if result.dimension == number.dimension and near(result.value, number.value)
+    )
+    return next(alike, None)
+
+
+def _own(reading: Reading, reference: Reference) -> list[Statement]:
+    """What the trace itself gives as the quantity asked for: result, explanation, conclusion."""
+    target = answered_target(reading, reference)
+    statements: list[Statement] = []
+    if reference.asked.kind == COUNTERFACTUAL:
+        if reading.intervention is not None and reading.intervention.response is not None:
+            statements.append((reading.intervention.response, None))
+    elif target is not None and target in reference.family.quantities:
+        statements += [(stated.raw, stated.unit or None) for stated in _own_numbers(reading, target)]
+    else:
+        claims = (reading.result_outcome, reference.lexicon.outcome(reading.effect.text))
+        statements += [(claim, None) for claim in claims if claim]
+    if reading.conclusion is not None:
+        statements.append((reading.conclusion, None))
+    return statements
+
+
+def _own_numbers(reading: Reading, target: str) -> Iterator[Stated]:
+    """What the new variables, and last the explanation and the derivation, give as the quantity."""
+    if target in reading.result_numbers:
+        yield reading.result_numbers[target]
+    for text in (reading.explanation, reading.derivation):
+        named = (number for _, number in reversed(text.numbers) if target in number.candidates)
+        if (number := next(named, None)) is not None:
+            yield number.stated
+
+
+def agrees(statement: Statement, answer: StatedAnswer, lexicon: Lexicon | None) -> bool | None:
+    """Whether a statement says the same as the answer; None where that cannot be told."""
+    first, second = quantity(*statement), answer.number
+    if first and second:
+        if first.dimension and second.dimension and first.dimension != second.dimension:
+            return False
+        if not first.dimension or not second.dimension:
+            return near(first.raw, second.raw) or near(first.value, second.value)
+        return same(first, second.value, second.dimension) or same(second, first.value, first.dimension)
+    if (first is None) != (second is None):
+        return None
+    return _words_agree(as_word(statement[0]), answer.word, lexicon)
+
+
+def _words_agree(one: str, other: str, lexicon: Lexicon | None) -> bool | None:
+    if one.strip(" .\"'").lower() == other.strip(" .\"'").lower():
+        return True
+    for read in (lexicon.outcome, response_of) if lexicon else (response_of,):
+        first, second = read(one), read(other)
+        if first and second:
+            return first == second
+    return None

@@ -1,0 +1,278 @@
+"""The initial state: entities, relations, variables, attributes, conditions, forces (paper 2, state verifier)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from tasks.traces.family import BODY, BYSTANDER, FIRST, SECOND, ForceSpec
+from tasks.traces.record import snake
+from tasks.traces.units import dimension as dimension_of
+from tasks.verification.fields import as_text
+from tasks.verification.judging import fits, judge
+from tasks.verification.quantities import Stated, same
+from tasks.verification.reading import Attribute, Reading, StatedForce
+from tasks.verification.reference import Reference
+from tasks.verification.verdict import Check, check
+from tasks.verification.words import GENERIC, contradicts, direction, force_name, forms, moment_words, opposed
+
+_SPEED = dimension_of("m/s")
+_POSITIVE = frozenset(map(dimension_of, ("kg", "kg/m³", "s", "m³", "m²")))
+_LIGHT = 3e8
+Pair = tuple[str, str, str]  # (kind, first, second)
+
+
+def units(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """Numbers whose unit is not known are not judged."""
+    for pointer, unit in reading.open_units:
+        yield check("unit known", None, pointer, "a unit", unit, "the unit is not known")
+
+
+def entities(reading: Reading, reference: Reference | None) -> Iterator[Check]:
+    """Forces and relations name objects of the scene."""
+    known = {_spoken(name) for name in reading.objects if name}
+    strangers = list(_strangers(reading, known))
+    if not known:
+        yield from strangers
+        yield check("entity", None, "/state_0/objects", "objects", "none", "the state names no object")
+    elif strangers:
+        yield from strangers
+    else:
+        rule = "forces and relations name objects of the scene"
+        yield check("entity", True, "/state_0/objects", "known objects", "known objects", rule)
+
+
+def _spoken(name: str) -> str:
+    return name.lower().replace("_", " ")
+
+
+def _strangers(reading: Reading, known: set[str]) -> Iterator[Check]:
+    for i, force in enumerate(reading.forces):
+        target = _spoken(force.target)
+        if target and not _is_entity(target, known):
+            pointer, rule = f"/state_0/forces/{i}/target", "every force acts on an object"
+            yield check("entity", False, pointer, "an object of the scene", target, rule)
+    for i, relation in enumerate(reading.relations):
+        for j, arg in enumerate(relation.args):
+            name = _spoken(arg)
+            if not _is_entity(name, known):
+                pointer, rule = f"/state_0/relations/{i}/args/{j}", "every relation is between objects"
+                yield check("entity", False, pointer, "an object of the scene", name, rule)
+
+
+def _is_entity(name: str, known: set[str]) -> bool:
+    """An object of the scene, a part of its name, or what every scene has (a floor, the air)."""
+    return name in known or bool(GENERIC.search(name)) or any(name and (name in n or n in name) for n in known)
+
+
+def relations(reading: Reading, reference: Reference | None) -> Iterator[Check]:
+    """Relations that exclude each other, that are contrary to the scene, or that are told of another object."""
+    stated = [
+        (i, (relation.kind, *relation.args[:2]))
+        for i, relation in enumerate(reading.relations)
+        if relation.kind is not None
+    ]
+    pairs: list[tuple[int, Pair]] = [(i, (kind, one, two)) for i, (kind, one, two) in stated]
+    wanted = reference.relations if reference else ()
+    for n, (i, pair) in enumerate(pairs):
+        pointer = f"/state_0/relations/{i}"
+        for _, earlier in pairs[:n]:
+            if contradicts(pair, earlier):
+                rule = "two relations of one pair exclude each other"
+                yield check("relations agree", False, pointer, _shown(earlier), _shown(pair), rule)
+        yield from _against_scene(pair, wanted, pointer)
+    if reference:
+        yield from _holders(reading, reference, pairs)
+
+
+def _shown(pair: Pair) -> str:
+    return f"{pair[0]}({pair[1]}, {pair[2]})"
+
+
+def _against_scene(pair: Pair, wanted: Iterable[Pair], pointer: str) -> Iterator[Check]:
+    confirmed = False
+    for other in wanted:
+        if {pair[1], pair[2]} != {other[1], other[2]}:
+            continue
+        if contradicts(pair, other):
+            rule = "the scene has the contrary relation"
+            yield check("relation", False, pointer, _shown(other), _shown(pair), rule)
+            return
+        confirmed = confirmed or pair[0] == other[0]
+    if confirmed:
+        yield check("relation", True, pointer, pair[0], pair[0], "the scene has this relation")
+
+
+def _holders(reading: Reading, reference: Reference, pairs: list[tuple[int, Pair]]) -> Iterator[Check]:
+    """A relation that the scene needs, told of an object that does not stand in it."""
+    have = {form for _, pair in pairs for form in forms(*pair)}
+    should = {form for pair in reference.relations for form in forms(*pair)}
+    for wanted in reference.relations:
+        if wanted in have:
+            continue
+        kind, first, second = wanted
+        for i, stated in pairs:
+            other, one, two = stated
+            replaced = other == kind and (one == first) != (two == second) and stated not in should
+            stranger = two if one == first else one
+            known = reference.gold or not reference.binding.takes_part(stranger)
+            if replaced and known and stranger in reading.objects:
+                pointer, rule = f"/state_0/relations/{i}", "the relation is told of another object"
+                yield check("relation holder", False, pointer, _shown(wanted), _shown(stated), rule)
+
+
+def moment(reading: Reading, reference: Reference | None) -> Iterator[Check]:
+    """The initial state is not told of the later moment."""
+    _, after = moment_words(reference.family.event if reference else "")
+    if match := after.search(reading.initial_words):
+        rule = "the initial state is told of the later moment"
+        yield check("temporal words", False, "/state_0", "the state before", match[0], rule)
+
+
+def quantities(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """The numbers of the initial state: constants, variables within bounds, quantities that objects carry."""
+    for key, voices in reading.quantities.items():
+        for placed in voices:
+            if placed.of_object:
+                yield _attribute(reference, placed.stated, key, placed.pointer)
+            else:
+                yield from _variable(reference, placed.stated, key, placed.pointer)
+
+
+def _variable(reference: Reference, stated: Stated, key: str, pointer: str) -> Iterator[Check]:
+    item = reference.family.quantities[key]
+    if item.constant is not None:
+        value, low, high, rule = item.constant
+        yield check("variable", low <= stated.value <= high, pointer, f"{value:g} {item.unit}", stated, rule)
+        return
+    yield judge(reference, "variable", stated, key, pointer)
+    if not _within_bounds(stated.value, reference.lexicon.dimensions[key]):
+        yield check("bounds", False, pointer, "a possible value", stated, "outside of physical bounds")
+
+
+def _within_bounds(value: float, dimension: str) -> bool:
+    if dimension == _SPEED:
+        return abs(value) <= _LIGHT
+    if dimension == "temperature":
+        return value >= -0.01
+    if dimension in _POSITIVE:
+        return 0 <= value <= 1e9
+    return abs(value) < 1e15
+
+
+def _attribute(reference: Reference, stated: Stated, key: str, pointer: str) -> Check:
+    """A quantity that an object carries; the one of another object is told apart from a wrong number."""
+    if fits(reference, stated, key) is False:
+        item, dimension = reference.family.quantities[key], reference.lexicon.dimensions[key]
+        name, own = snake(item.name), reference.binding.names.get(item.owner)
+        for other, table in reference.attributes.items():
+            if other != own and name in table and same(stated, table[name], dimension):
+                expected, rule = f"{reference.solved[key]:.4g}", f"this is the {item.name} of the {other}"
+                return check("attribute", False, pointer, expected, stated, rule, "object")
+    return judge(reference, "attribute", stated, key, pointer)
+
+
+def attributes(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """Attributes that are no quantities of the family, where the question (or gold) gives them."""
+    for attribute in reading.attributes:
+        expected = reference.given_attributes.get(attribute.owner, {}).get(snake(attribute.label))
+        if expected is not None:
+            yield _given_attribute(reference, attribute, expected)
+
+
+def _given_attribute(reference: Reference, attribute: Attribute, expected: float) -> Check:
+    label, stated = snake(attribute.label), attribute.stated
+    ok = same(stated, expected, "")
+    others = (
+        table[label] for name, table in reference.attributes.items() if name != attribute.owner and label in table
+    )
+    swapped = not ok and any(same(stated, value, "") for value in others)
+    rule = "the attribute as the question gives it"
+    return check("attribute", ok, attribute.pointer, f"{expected:.4g}", stated, rule, "object" if swapped else None)
+
+
+def conditions(reading: Reading, reference: Reference) -> Iterator[Check]:
+    for key, (value, pointer) in reading.conditions.items():
+        expected, said = reference.state.get(key), reference.binding.option(key, value)
+        known = said is not None and expected is not None
+        rule = "the condition of the scene" if known else "the wording is not one that is read"
+        yield check("condition", said == expected if known else None, pointer, expected, value, rule)
+
+
+def plausibility(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """What the family knows cannot exist."""
+    implausible = reference.family.implausible
+    if implausible and (complaint := implausible(reference.solved, reading.scene_words)):
+        yield check("plausible", False, "/state_0", "a state that can exist", *complaint)
+
+
+def forces(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """Each stated force against the one that acts, by name and body; then what is left over on either side."""
+    if not reading.forces:
+        return
+    acting = [_Acting(reference, spec) for spec in reference.forces]
+    left, unmatched = list(acting), list[tuple[int, StatedForce]]()
+    for i, force in enumerate(reading.forces):
+        match = next((one for one in left if one.name == force.name and one.target == force.target), None)
+        if match is None:
+            unmatched.append((i, force))
+            continue
+        left.remove(match)
+        yield from _force(reference, force, match.spec, f"/state_0/forces/{i}")
+    bodies = _bodies(reading, reference)
+    for i, force in unmatched:
+        match = next((one for one in left if one.name == force.name), None)
+        if match is not None and force.target in bodies and match.target in bodies:
+            left.remove(match)
+            pointer, rule = f"/state_0/forces/{i}/target", f"{force.name} acts on another body"
+            yield check("force body", False, pointer, match.target, force.target, rule)
+        else:
+            yield _unmatched(reference, force, acting, f"/state_0/forces/{i}")
+    if reference.gold:
+        for one in left:
+            expected, rule = f"{one.name} on {one.target}", f"the {one.spec.name} is missing"
+            yield check("force missing", False, "/state_0/forces", expected, "none", rule)
+
+
+class _Acting:
+    """A force that acts in the scene, by its known name and its body in lower case."""
+
+    def __init__(self, reference: Reference, spec: ForceSpec):
+        self.spec, self.name = spec, force_name(spec.name)
+        self.target = reference.binding.names.get(spec.target, "").lower()
+
+
+def _bodies(reading: Reading, reference: Reference) -> set[str]:
+    """The objects on which a force may be told to act by mistake."""
+    roles = (FIRST, SECOND, BODY, BYSTANDER, None)
+    return {name.lower() for name in reading.objects if reference.binding.role(name) in roles}
+
+
+def _unmatched(reference: Reference, force: StatedForce, acting: list[_Acting], pointer: str) -> Check:
+    known = any(one.name == force.name and one.target == force.target for one in acting)
+    if known and force.target in reference.binding.roles:
+        expected = f"one {force.name} on the {force.target}"
+        return check("force body", False, f"{pointer}/target", expected, "two", "a force is told twice of one body")
+    way = direction(as_text(force.direction))
+    if force.name == "gravity" and way is not None and way[1] is not None:
+        return check(
+            "force direction", way[1] < 0, f"{pointer}/direction", "down", force.direction, "gravity points down"
+        )
+    found, rule = f"{force.name} on {force.target}", "the family does not speak of this force"
+    return check("force", None, f"{pointer}/target", "a force of the family", found, rule)
+
+
+def _force(reference: Reference, force: StatedForce, spec: ForceSpec, pointer: str) -> Iterator[Check]:
+    """Direction and magnitude of a force that acts."""
+    text = as_text(force.direction)
+    way, right = direction(text), direction(spec.direction)
+    clash = opposed(way, right) if way and right else None
+    if way is None and spec.contrary and re.search(spec.contrary, text, re.I):
+        clash = True
+    ok, rule = None if clash is None else not clash, f"the {spec.name} in this scene"
+    yield check("force direction", ok, f"{pointer}/direction", spec.direction, force.direction, rule)
+    if force.magnitude is not None:
+        fitting = fits(reference, force.magnitude, spec.magnitude)
+        if fitting is not None:
+            expected, rule = f"{reference.solved[spec.magnitude]:.4g} N", f"the {spec.name} from the state"
+            yield check("force magnitude", fitting, f"{pointer}/magnitude", expected, force.magnitude, rule)

@@ -1,0 +1,254 @@
+"""How texts and keys of one family are read: its names, symbols, conditions and outcomes, and the numbers of a text.
+
+A text gives numbers: value, unit, the quantities that the words before it may name, the object it is told of. Which of them
+it is, `binding` decides.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from tasks.traces.families import FAMILIES
+from tasks.traces.family import Family
+from tasks.traces.record import key_name, snake
+from tasks.traces.units import Unit, unit
+from tasks.verification.quantities import (
+    NUMBER_WORDS,
+    QUANTITY,
+    UNIT,
+    WORD_NUMBER,
+    Stated,
+    number,
+    spelled_unit,
+    stated,
+)
+from tasks.verification.words import negated, occurrences
+
+
+class TextNumber(NamedTuple):
+    """A number in a text, the canonical keys of the quantities that the words before it may mean (empty: nothing named), the
+    name of the object it is told of ("" where none is named)."""
+
+    candidates: tuple[str, ...]
+    owner: str
+    stated: Stated
+    start: int
+    end: int
+
+
+_SUFFIXES = (
+    ("_kg_m3", "kg/m^3"), ("_kg_per_m3", "kg/m^3"), ("_m_per_s2", "m/s^2"), ("_m_s2", "m/s^2"), ("_m_per_s", "m/s"),
+    ("_m_s", "m/s"), ("_km_h", "km/h"), ("_n_per_m", "N/m"), ("_n_m", "N*m"), ("_j_kgk", "J/(kg*K)"), ("_j_kg_k", "J/(kg*K)"),
+    ("_deg", "deg"), ("_ohm", "ohm"), ("_hz", "Hz"), ("_kpa", "kPa"), ("_pa", "Pa"), ("_kg", "kg"), ("_cm", "cm"), ("_mm", "mm"),
+    ("_m3", "m^3"), ("_m2", "m^2"), ("_kj", "kJ"), ("_wb", "Wb"), ("_ms", "ms"), ("_m", "m"), ("_s", "s"), ("_n", "N"),
+    ("_j", "J"), ("_c", "degC"), ("_k", "K"), ("_v", "V"), ("_a", "A"), ("_t", "T"), ("_w", "W"), ("_g", "g"),
+)  # fmt: skip
+SYNONYMS = {
+    "starting": "initial", "original": "initial", "begin": "initial", "ending": "final", "resulting": "final",
+    "velocity": "speed", "time_elapsed": "elapsed_time", "rate_of_acceleration": "acceleration",
+}  # fmt: skip
+
+
+class Lexicon:
+    """How texts and keys of one family are read."""
+
+    def __init__(self, family: Family):
+        self.family = family
+        self.synonyms = {**SYNONYMS, **family.synonyms}
+        names: dict[str, list[str]] = {}
+        symbols: dict[str, list[str]] = {}
+        self.aliases: dict[str, list[str]] = {}
+        for key, item in family.quantities.items():
+            for name in (item.name, *item.aliases):
+                spoken = name.replace("_", " ")
+                if name == item.name or (len(spoken) > 3 and not any(char.isdigit() for char in spoken)):
+                    names.setdefault(spoken.lower(), [])
+                    if key not in names[spoken.lower()]:
+                        names[spoken.lower()].append(key)
+                else:
+                    symbols.setdefault(name, []).append(key)
+                self.aliases.setdefault(snake(name.lower()), []).append(key)
+            symbols.setdefault(item.symbol, [])
+            if key not in symbols[item.symbol]:
+                symbols[item.symbol].insert(0, key)
+            self.aliases.setdefault(key.lower(), []).append(key)
+            self.aliases.setdefault(item.symbol.lower(), []).append(key)
+        for key in family.constants:
+            names[key] = symbols[key] = [key]
+        spoken_names = sorted((name for name in names if len(name) > 1), key=len, reverse=True)
+        self.names = {name: tuple(keys) for name, keys in names.items()}
+        self.symbols = {name: tuple(keys) for name, keys in symbols.items()}
+        self.name_pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, spoken_names)) + r")\b")  # on lower case
+        self.symbol_pattern = re.compile(r"(?<![\w])([^\W\d_][\w']{0,8})\s?(?:=|≈|:)\s?$")
+        self.condition_patterns = {
+            key: _condition_pattern(family, key, options) for key, options in family.conditions.items()
+        }
+        self.options = {
+            option: re.compile(rf"\b{re.escape(option)}(?:ward)?s?\b")  # on lower case
+            for options in family.conditions.values()
+            for option in options
+        }
+        self.outcomes = {value: re.compile(pattern) for value, pattern in family.outcome.words.items()}  # on lower case
+        self.recognize = {role: re.compile(pattern, re.IGNORECASE) for role, pattern in family.recognize.items()}
+        self.rule = re.compile(family.rule_words, re.IGNORECASE)
+        self.dimensions = {
+            key: (unit(item.unit) or Unit(1, 0, "unknown")).dimension for key, item in family.quantities.items()
+        }
+        order = re.findall(r"\{(\w+)\}", family.setting)
+        self.role_order = list(dict.fromkeys([*(role for role in order if role in family.roles), *family.roles]))
+
+    def key(self, label: str, names: Mapping[str, str]) -> tuple[str | None, str]:
+        """(canonical key, unit that the label itself states) of a variable's name; key None where it is unknown."""
+        table = _labels(self.family.name, tuple(names.items()))
+        if (exact := table.get(label)) is not None:
+            return exact, ""
+        lowered = snake(label.strip().lower())
+        if lowered in table:
+            return table[lowered], ""
+        if lowered in self.aliases:
+            return self.aliases[lowered][0], ""
+        for old, new in self.synonyms.items():
+            if old in lowered:
+                swapped = lowered.replace(old, new)
+                if swapped in table:
+                    return table[swapped], ""
+                if swapped in self.aliases:
+                    return self.aliases[swapped][0], ""
+        if lowered.replace("speed", "velocity") in table:
+            return table[lowered.replace("speed", "velocity")], ""
+        for suffix, spelled in _SUFFIXES:
+            if lowered.endswith(suffix):
+                stem = lowered[: -len(suffix)]
+                for candidate in (stem, self.synonyms.get(stem, stem)):
+                    if candidate in table:
+                        return table[candidate], spelled
+                    for key in self.aliases.get(candidate, ()):
+                        known = spelled_unit(spelled)
+                        if known is not None and self.dimensions[key] == known.dimension:
+                            return key, spelled
+        return None, ""
+
+    def numbers(self, text: str, objects: tuple[str, ...] = ()) -> tuple[TextNumber, ...]:
+        """All numbers of a text that stand for a quantity."""
+        return _numbers(self.family.name, text, objects)
+
+    def candidates(self, text: str, lowered: str, start: int, end: int) -> tuple[str, ...]:
+        """The quantities that the last words of text[start:end] name: a symbol before an equals sign, or the last name of the
+        sentence."""
+        segment = text[start:end]
+        symbol = self.symbol_pattern.search(segment) if segment.rstrip()[-1:] in _EQUALS else None
+        if symbol and symbol[1] in self.symbols:
+            return self.symbols[symbol[1]]
+        sentence = max(segment.rfind(". "), segment.rfind("; "), 0)
+        spoken = self.name_pattern.findall(lowered, start + sentence, end)
+        return self.names[spoken[-1]] if spoken else ()
+
+    def outcome(self, text: str) -> str | None:
+        """The outcome that a text claims, a negated one counting as its only alternative; None where it claims none or
+        several."""
+        claims = _outcomes(self.family.name, text)
+        return next(iter(claims)) if len(claims) == 1 else None
+
+    def outcomes_in(self, text: str) -> set[str]:
+        """All outcomes that a text claims."""
+        claims, text = set(), text.lower()
+        for value, pattern in self.outcomes.items():
+            for match in pattern.finditer(text):
+                if negated(text, match.start()):
+                    others = [other for other in self.outcomes if other != value]
+                    if len(others) == 1:
+                        claims.add(others[0])
+                else:
+                    claims.add(value)
+        return claims
+
+
+def _condition_pattern(family: Family, key: str, options: tuple[str, ...]) -> re.Pattern[str]:
+    """The condition as the family's own question words it: the words around its place in the setting."""
+    match = re.search(r"(\S+\s)?\{" + key + r"\}(\S*\s?\w*)", family.setting)
+    before, after = (
+        (re.escape(match[1] or ""), re.escape(match[2] or "")) if match and "{" not in (match[1] or "") else ("", "")
+    )
+    if match and match[1] and "{" in match[1]:
+        before = ""
+    choice = "|".join(sorted(map(re.escape, options), key=len, reverse=True))
+    return re.compile(rf"{before}\b({choice}){after}")
+
+
+@functools.lru_cache(maxsize=4096)
+def _labels(family_name: str, names: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    family, roles = FAMILIES[family_name], dict(names)
+    table: dict[str, str] = {}
+    for key, item in family.quantities.items():
+        if item.owner and item.owner not in roles:
+            continue
+        table.setdefault(key_name(family, key, roles).lower(), key)
+    return table
+
+
+_EQUALS = frozenset("=≈:")
+_OPERATORS = frozenset("·⋅*×/√^+(")
+_OPERATOR_AFTER = re.compile(r"\s?[·⋅*×/√π^+²³(]|[α-ωa-zA-Z]")
+_UNIT_PATTERN = re.compile(UNIT)
+
+
+@functools.lru_cache(maxsize=4096)
+def _outcomes(family_name: str, text: str) -> frozenset[str]:
+    return frozenset(lexicon_of(family_name).outcomes_in(text))
+
+
+@functools.lru_cache(maxsize=4096)
+def _numbers(family_name: str, text: str, objects: tuple[str, ...]) -> tuple[TextNumber, ...]:
+    places = _places_of_numbers(text)
+    if not places:
+        return ()
+    lexicon, lowered = lexicon_of(family_name), text.lower()
+    mentions = occurrences(lowered, objects)
+    read: list[TextNumber] = []
+    previous, owner = 0, ""
+    for start, end, digits, spelled in places:
+        parsed = number(digits)
+        if parsed is None:
+            continue
+        if not spelled and _within_formula(text, start, end):
+            previous = end
+            continue
+        named = [name for first, last, name in mentions if previous <= first and last <= start]
+        owner = named[-1] if named else owner
+        candidates = lexicon.candidates(text, lowered, previous, start)
+        item = stated(*parsed, spelled)
+        previous = end
+        if item is not None:
+            read.append(TextNumber(candidates, owner, item, start, end))
+    return tuple(read)
+
+
+def _places_of_numbers(text: str) -> list[tuple[int, int, str, str]]:
+    """(start, end, number, unit) of every number of a text, in digits or in words."""
+    places = [(match.start(), match.end(), match[1], match[2] or "") for match in QUANTITY.finditer(text)]
+    if not NUMBER_WORDS.keys().isdisjoint(text.lower().split()):
+        for match in WORD_NUMBER.finditer(text):
+            rest = _UNIT_PATTERN.match(text, match.end() + 1)
+            if rest:
+                places.append((match.start(), rest.end(), match[1], rest[0]))
+        places.sort()
+    return places
+
+
+def _within_formula(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - 2) : start].rstrip()[-1:]
+    return bool(_OPERATOR_AFTER.match(text, end)) or before in _OPERATORS
+
+
+@functools.cache
+def lexicon_of(family_name: str) -> Lexicon:
+    return Lexicon(FAMILIES[family_name])
+
+
+def forget() -> None:
+    """Drop the texts that were read, as a measurement of speed needs."""
+    _numbers.cache_clear()
+    _outcomes.cache_clear()
