@@ -27,7 +27,6 @@ from tasks.stage import Ref, ShardResult, describe
 
 VERSION = 2  # of the record's form; see `upgraded`
 REPORTS = "reports"  # the step that writes the report; it has no artifact
-FLAT = ("world", "profile", "seed", "judges")  # parameters that stand in the record itself too, for those who read many
 DEFAULT_STORE = "worldaudit-store"
 
 
@@ -35,6 +34,14 @@ def run_id() -> str:
     """UTC start time and four random letters: sorts by time, unique among runs that start together."""
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S.%f")[:-3]
     return f"{stamp}Z-{secrets.token_hex(2)}"
+
+
+def flat(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that stand in the record itself too, for those who read many; None, or no judges, where a chain has no
+    such parameter."""
+    return {name: parameters.get(name) for name in ("world", "profile", "seed")} | {
+        "judges": list(parameters.get("judges") or ())
+    }
 
 
 class Record:
@@ -48,7 +55,7 @@ class Record:
             "id": run_id(),
             "kind": request.chain,
             **asdict(request),
-            **{name: request.parameters.get(name) for name in FLAT},
+            **flat(request.parameters),
             "state": "running",
             "started": now(),
             "ended": None,
@@ -242,7 +249,7 @@ def upgraded(record: dict[str, Any]) -> dict[str, Any]:
         **{"exam": None, "cost": {}, "error": None, "mend": None, "configuration": {}, "command": "", "seconds": None},
         **{"report": REPORTS if REPORTS in steps_of({"stages": stages}) else None},
         **record,
-        **{name: parameters.get(name) for name in FLAT},
+        **flat(parameters),
         **{"record_version": VERSION, "kind": kind, "chain": kind, "parameters": parameters, "stages": stages},
         **{"refresh": [], "askings": {}},
     }

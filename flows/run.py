@@ -140,7 +140,7 @@ class Run:
         self.planning, self.planned, self.record.value["stages"] = True, [], []
         self.chain.steps(self, self.parameters)
         self.planning = False
-        known = {step.name for step in self.planned}
+        known = dict.fromkeys(step.name for step in self.planned)
         for name in self.request.refresh:
             if name.partition("[")[0] not in known:
                 raise BadInput(f"there is no step {name!r} to refresh; chain {self.chain.name} has {', '.join(known)}")

@@ -10,6 +10,7 @@ from flows.commands.context import Context, with_common_options
 from flows.commands.launching import chain_options, computing, launched, server_for
 from flows.commands.texts import summary_text
 from flows.request import CHAINS
+from tasks.errors import BadInput
 from tasks.worlds import WORLDS
 
 _judges = click.option("--judge", "judges", multiple=True, metavar="NAME", help="A judge; may be repeated.")
@@ -22,7 +23,7 @@ class _Chains(click.Group):
     """`run NAME`: a world, whose audit it is, or any other chain that is runnable, with an option for each parameter."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*WORLDS, *(name for name, chain in CHAINS.items() if chain.runnable)]
+        return [*WORLDS, *(name for name in CHAINS if _runnable(name))]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name in WORLDS:
@@ -40,6 +41,13 @@ class _Chains(click.Group):
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise click.UsageError(f"{args[0]!r} is not one of {', '.join(names)}{hint}", ctx)
         return super().resolve_command(ctx, args)
+
+
+def _runnable(name: str) -> bool:
+    try:
+        return CHAINS[name].runnable
+    except BadInput:  # an installed package's chain that cannot be loaded: using it says why, the others work
+        return False
 
 
 @click.command(cls=_Chains)
