@@ -217,6 +217,38 @@ SCHEMAS: dict[str, pa.Schema] = {
         _text("evidence"),
         _text("rule"),
     ),
+    "changes": _schema(  # an item that two answer differently
+        _key("uid"),
+        _key("task"),
+        _key("gold"),
+        _text("first"),  # what was read of the first's answer
+        _key("first_status"),
+        _key("first_right", pa.bool_()),
+        _text("second"),
+        _key("second_status"),
+        _key("second_right", pa.bool_()),
+    ),
+    "read_shares": _schema(  # the share of shared items that was read, of each of two that are compared
+        _key("world"),
+        _key("task"),
+        pa.field("first", pa.float64()),
+        pa.field("second", pa.float64()),
+    ),
+    "shortcuts": _schema(
+        _key("kind"),  # shortcut: a classifier; action: Task A without its action; judge: one that has sat the exam
+        _key("task"),  # of Task E each of its two questions apart
+        _key("representation"),  # "" where a task has one only
+        _key("feature"),  # what the classifier sees; what is said of the action; the judge's name
+        pa.field("labels", pa.int64()),  # answers that there are; 0 for a mean score
+        pa.field("items", pa.int64()),
+        pa.field("groups", pa.int64()),
+        pa.field("score", pa.float64()),
+        pa.field("low", pa.float64()),
+        pa.field("high", pa.float64()),
+        pa.field("chance", pa.float64()),
+        pa.field("flagged", pa.bool_()),
+        _text("note"),  # why it is flagged, or why there is no number
+    ),
     # --- stated worlds ----------------------------------------------------------------------------------------------
     "traces": _schema(
         _key("trace_id"),
@@ -299,6 +331,9 @@ UNIQUE_KEYS: dict[str, tuple[str, ...]] = {
     "metrics": ("judge", "world", "task", "representation", "slice", "metric", "protocol"),
     "comparisons": ("family", "judge", "against", "world", "task", "representation", "slice", "metric"),
     "findings": ("judge", "world", "task", "representation", "finding"),
+    "changes": ("uid",),
+    "read_shares": ("world", "task"),
+    "shortcuts": ("kind", "task", "representation", "feature"),
     "traces": ("trace_id",),
     "pairs": ("pair_id",),
     "diagrams": ("trace_id", "moment"),

@@ -9,11 +9,18 @@ from typing import Any
 
 import polars as pl
 
+from storage import Artifact
+from storage.store import ArtifactWriter
+from storage.tables import SCHEMAS
 from tasks.errors import BadInput
 from tasks.scoring.comparisons import adjusted, headline_parts
 from tasks.scoring.differences import MAX_GAP, differences
+from tasks.scoring.graded import grade
 from tasks.scoring.metrics import tasks_of
+from tasks.stage import Config, Inputs, Stage
 from tasks.statistics.bootstrap import RESAMPLES
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -33,12 +40,13 @@ class Gate:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`rows`: differences second - first, as in the table `comparisons`. `changed`: items whose answer differs. `read`: by
-    task, the share of items that was read of first and second. `gates`: the regression rules that were asked for."""
+    """`rows`: differences second - first, as in the table `comparisons`. `changed`: items whose answer differs, as in the
+    table `changes`. `read`: by world and task, the share of items that was read of first and second. `gates`: the regression
+    rules that were asked for."""
 
     first: str
     second: str
-    rows: list[dict[str, Any]]
+    rows: list[Row]
     changed: pl.DataFrame
     read: dict[str, tuple[float, float]]
     gates: list[Gate] = field(default_factory=list)
@@ -46,6 +54,19 @@ class Comparison:
     @property
     def regressed(self) -> bool:
         return any(gate.verdict in ("fell", "not_comparable") for gate in self.gates)
+
+    @classmethod
+    def from_artifact(cls, artifact: Artifact, limits: Mapping[str, float] | None = None) -> Comparison:
+        """What COMPARISON wrote, with the verdicts on `limits` (see `gates`)."""
+        first, second = artifact.manifest["config"]["names"]
+        rows = artifact.read("comparisons").to_dicts()
+        read = {
+            f"{world} {task}": (one, two)
+            for world, task, one, two in artifact.read("read_shares")
+            .select("world", "task", "first", "second")
+            .iter_rows()
+        }
+        return cls(first, second, rows, artifact.read("changes"), read, gates(limits or {}, rows))
 
 
 def compare(
@@ -57,35 +78,48 @@ def compare(
     seed: int = 0,
     max_gap: float = MAX_GAP,
 ) -> Comparison:
-    """Compare two graded frames of one judge each (see graded.grade) on the items that both plan.
+    """Compare two graded frames of one judge each (see graded.grade) on the items that both plan; of each the first
+    replicate.
 
-    `limits` maps a metric, or TASK.METRIC, to the largest fall from first to second that is let pass. Raises BadInput
-    where no item is shared, and for limits on metrics that are not compared.
+    `limits`: see `gates`. `max_gap`: how much more often one may have been read than the other. Raises BadInput where no
+    item is shared, and for limits on metrics that are not compared.
     """
     one, two = (frame.filter(pl.col("replicate") == pl.col("replicate").min()) for frame in (first, second))
     one = one.join(two, on=["uid", "gold"], how="semi").with_columns(judge=pl.lit("first"))
     two = two.join(one, on=["uid", "gold"], how="semi").with_columns(judge=pl.lit("second"))
     if not len(one):
-        raise BadInput(f"{names[0]} and {names[1]} have no item in common; compare answers to the same exam")
-    rows: list[dict[str, Any]] = []
+        silent = [name for name, frame in zip(names, (first, second), strict=True) if not len(frame)]
+        why = f"{' and '.join(silent)} answered nothing" if silent else "compare answers to the same exam"
+        raise BadInput(f"{names[0]} and {names[1]} have no item in common; {why}")
+    rows: list[Row] = []
     read = {}
-    for world, task, some in tasks_of(pl.concat([one, two])):
+    for world, task, some in tasks_of(pl.concat([one, two], how="diagonal")):
         parts = headline_parts(task, some)
         rows += differences(parts, [("second", "first")], "compare", resamples, seed, max_gap)
         shares = dict(some.group_by("judge").agg(pl.col("ok").mean()).iter_rows())
         read[f"{world} {task}"] = (shares["first"], shares["second"])
-    named = [{**row, "family": "compare", "judge": names[1], "against": names[0]} for row in rows]
-    changed = (
+    rows = adjusted([{**row, "family": "compare", "judge": names[1], "against": names[0]} for row in rows])
+    return Comparison(*names, rows, _changes(one, two), read, gates(limits or {}, rows))
+
+
+def _changes(one: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `changes`: the items that the two answer differently."""
+    return (
         one.select("uid", "task", "gold", first="value", first_right="right", first_status="status")
         .join(two.select("uid", second="value", second_right="right", second_status="status"), on="uid")
         .filter(pl.col("first").ne_missing(pl.col("second")))
         .sort("uid")
+        .select(SCHEMAS["changes"].names)
     )
-    gates = [gate for name, drop in (limits or {}).items() for gate in _gates(name, drop, named)]
-    return Comparison(*names, adjusted(named), changed, read, gates)
 
 
-def _gates(name: str, drop: float, rows: list[dict[str, Any]]) -> list[Gate]:
+def gates(limits: Mapping[str, float], rows: list[Row]) -> list[Gate]:
+    """The verdicts on rows of `comparisons` (second - first). `limits` maps a metric, or TASK.METRIC, to the largest fall from
+    first to second that is let pass; BadInput for a metric that `rows` do not compare."""
+    return [gate for name, drop in limits.items() for gate in _gates(name, drop, rows)]
+
+
+def _gates(name: str, drop: float, rows: list[Row]) -> list[Gate]:
     task, _, metric = name.rpartition(".")
     chosen = [row for row in rows if row["metric"] == metric and task in ("", row["task"])]
     if not chosen:
@@ -106,9 +140,38 @@ def _gates(name: str, drop: float, rows: list[dict[str, Any]]) -> list[Gate]:
     ]
 
 
-def _verdict(row: dict[str, Any], drop: float) -> str:
+def _verdict(row: Row, drop: float) -> str:
     if row["reason"] and row["reason"].startswith("not comparable"):
         return "not_comparable"
     if row["ci_high"] is None:
         return "cannot_tell"
     return "fell" if row["ci_high"] < -drop else "held" if row["ci_low"] > -drop else "cannot_tell"
+
+
+def _run(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
+    """inputs: answers, responses and parsed, each of `first` and `second`. config: names (of first and second), resamples,
+    seed, max_gap. Writes `comparisons`, `changes` and `read_shares`; limits are decided on afterwards, by `gates`."""
+    first, second = (
+        grade(
+            inputs[f"answers.{side}"].read("answers"),
+            inputs[f"responses.{side}"].read("responses"),
+            inputs[f"parsed.{side}"].read("parsed"),
+        )
+        for side in ("first", "second")
+    )
+    names = (config["names"][0], config["names"][1])
+    made = compare(
+        first,
+        second,
+        names,
+        resamples=config.get("resamples", RESAMPLES),
+        seed=config.get("seed", 0),
+        max_gap=config.get("max_gap", MAX_GAP),
+    )
+    writer.add("comparisons", made.rows)
+    writer.add("changes", made.changed)
+    read = ((*where.rsplit(" ", 1), *shares) for where, shares in made.read.items())
+    writer.add("read_shares", [dict(zip(("world", "task", "first", "second"), row, strict=True)) for row in read])
+
+
+COMPARISON = Stage("comparison", 1, _run)

@@ -1,10 +1,13 @@
+import polars as pl
 import pytest
 
+from storage import Store
 from tasks.errors import BadInput
 from tasks.scoring import grade
-from tasks.scoring.compare import compare
+from tasks.scoring.compare import COMPARISON, Comparison, compare, gates
 from tasks.scoring.power import discordance, groups_needed, power
 from tasks.scoring.simulation import Judge, exam
+from tasks.stage import Ref, produce
 
 
 def graded(judge, seed=0, **shape):
@@ -86,3 +89,77 @@ def test_judges_that_fail_together_need_fewer_groups():
         groups_needed(0.3, 0.3)
     with pytest.raises(BadInput, match="between 0 and 1"):
         groups_needed(1.3, 0.3)
+
+
+# --- as a stage ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sides(tmp_path):
+    """A store in which `good` and `worse` have answered an exam, and the inputs of their comparison."""
+    store, inputs = Store(tmp_path), {}
+    answers = exam(tasks="D", groups_d=96)
+    writer = store.writer("answers", "a")
+    writer.add("answers", answers)
+    writer.commit(1, {}, {})
+    for side, judge in (("first", GOOD), ("second", WORSE)):
+        responses, parsed = judge.answer(answers, side == "second")
+        for stage, table, rows in (("inference", "responses", responses), ("parsing", "parsed", parsed)):
+            writer = store.writer(stage, side)
+            writer.add(table, rows)
+            writer.commit(1, {}, {})
+        inputs |= {
+            f"answers.{side}": Ref("answers", "a"),
+            f"responses.{side}": Ref("inference", side),
+            f"parsed.{side}": Ref("parsing", side),
+        }
+    return store, inputs
+
+
+CONFIG = {"names": ["good", "worse"], "resamples": 500, "seed": 3, "max_gap": 0.1}
+
+
+def test_a_comparison_is_rebuilt_from_its_artifact(sides):
+    store, inputs = sides
+    ref = produce(store.location, COMPARISON, "all", CONFIG, inputs).ref
+    artifact = store.get(ref.stage, ref.key)
+    rebuilt = Comparison.from_artifact(artifact, {"D.IDR_raw": 0.05})
+    first, second = graded(GOOD, groups_d=96), graded(WORSE, 1, groups_d=96)
+    made = compare(first, second, ("good", "worse"), {"D.IDR_raw": 0.05}, 500, 3)
+    assert (rebuilt.first, rebuilt.second, rebuilt.read, rebuilt.gates) == ("good", "worse", made.read, made.gates)
+    assert rebuilt.rows == made.rows and rebuilt.changed.equals(made.changed) and len(made.changed)
+    assert rebuilt.regressed and made.read == {"minigrid D": (1.0, 1.0)}
+
+
+def test_limits_are_decided_on_afterwards(sides):
+    """Another limit is the same artifact."""
+    store, inputs = sides
+    result = produce(store.location, COMPARISON, "all", CONFIG, inputs)
+    again = produce(store.location, COMPARISON, "all", CONFIG, inputs)
+    assert again.reused and again.ref == result.ref
+    rows = store.get("comparison", result.ref.key).read("comparisons").to_dicts()
+    assert gates({"D.IDR_raw": 0.99}, rows)[0].verdict == "held"
+    assert gates({"D.IDR_raw": 0.05}, rows)[0].verdict == "fell"
+    with pytest.raises(BadInput, match=r"no metric 'IDR'.*D.IDR_raw"):
+        gates({"IDR": 0.1}, rows)
+
+
+def test_answers_to_another_exam_and_no_answers_are_refused(sides):
+    store, inputs = sides
+    other = exam(tasks="D", groups_d=1).with_columns(uid=pl.lit("X.") + pl.col("uid"))
+    responses, parsed = GOOD.answer(other)
+    for key, tables in (("other", (other, responses, parsed)), ("none", (other, responses.head(0), parsed.head(0)))):
+        for stage, table, rows in zip(
+            ("answers", "inference", "parsing"), ("answers", "responses", "parsed"), tables, strict=True
+        ):
+            writer = store.writer(stage, key)
+            writer.add(table, rows)
+            writer.commit(1, {}, {})
+        odd = {
+            "answers.second": Ref("answers", key),
+            "responses.second": Ref("inference", key),
+            "parsed.second": Ref("parsing", key),
+        }
+        why = {"other": "no item in common; compare answers to the same exam", "none": "worse answered nothing"}[key]
+        with pytest.raises(BadInput, match=why):
+            produce(store.location, COMPARISON, "all", CONFIG, inputs | odd)
