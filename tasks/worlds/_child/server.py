@@ -36,7 +36,7 @@ def serve(reading: int, writing: int, world: str, folder: str, package: Callable
     _end_with_parent(reading)
     wire = Wire(reading, writing)
     wire.send(encode({"protocol": PROTOCOL, "python": platform.python_version(), "world": world}))
-    engines = Engines(f"{world}_child", lambda name: package(name, folder))
+    engines = Engines(world.replace("-", "_") + "_child", lambda name: package(name, folder))
     while True:
         try:
             call = wire.receive()
@@ -84,8 +84,9 @@ class Engines:
         key = json.dumps([role, options], sort_keys=True)
         if key not in self._engines:
             others = dict(options)
+            module = self._module("engine")  # first, since a simulator's file may import from it
             simulator = self._simulator(others.pop("simulator"))
-            self._engines[key] = self._module("engine").Engine(simulator, **others)
+            self._engines[key] = module.Engine(simulator, **others)
             if len(self._engines) > MOST_ENGINES:
                 self._engines.popitem(last=False)
         self._engines.move_to_end(key)

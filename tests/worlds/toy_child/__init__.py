@@ -1,0 +1,1 @@
+"""A toy world's side of its child process."""
