@@ -308,9 +308,9 @@ class Store:
         """The record of a run by its id or the first letters of it; `latest` is the newest one `having` what is needed,
         which `what` names. StoreError names the runs that there are."""
         if run_id == "latest":
-            for record in self.records():
-                if having(record):
-                    return record
+            for newest in self.records():
+                if having(newest):
+                    return newest
         runs = self.runs()
         matches = [run for run in runs if run == run_id] or [run for run in runs if run_id and run.startswith(run_id)]
         if len(matches) != 1:

@@ -39,10 +39,10 @@ def steps(run: Run, asked: Parameters) -> None:
 
 
 def _sides(run: Run, asked: Parameters) -> dict[str, Step]:
-    """`first.answers`, `second.parsed`, ...: what each side of a pair is read from."""
+    """`answers.first`, `parsed.second`, ...: what each side of a pair is read from."""
     tables: dict[str, Stage] = {"answers": ANSWERS, "responses": INFERENCE, "parsed": PARSING}
     return {
-        f"{side}.{table}": run.given(
+        f"{table}.{side}": run.given(
             stage,
             {pair: str(getattr(sides[place], table)) for pair, sides in asked.pairs.items()},
             step=f"{side}-{table}",

@@ -189,7 +189,7 @@ def compare(
     """Two runs, two judges of a run, or RUN:JUDGE and RUN:JUDGE, side by side: differences are SECOND - FIRST."""
     from flows.record import artifact_of
     from storage import Store
-    from tasks.scoring.compare import COMPARISON, read_comparison
+    from tasks.scoring.compare import COMPARISON, Comparison
 
     allowed = dict(_limit(text) for text in limits)
     store = Store(obj.store)
@@ -202,7 +202,7 @@ def compare(
     if record is None:
         return
     keys = artifact_of(record, COMPARISON.name)
-    made = [read_comparison(store.get(COMPARISON.name, keys[pair]), allowed) for pair in pairs]
+    made = [Comparison.from_artifact(store.get(COMPARISON.name, keys[pair]), allowed) for pair in pairs]
     value = {
         "run": record["id"],
         "comparisons": [_as_json(one) for one in made],

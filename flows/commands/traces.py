@@ -209,7 +209,7 @@ def _throughput(bank: pl.DataFrame) -> float:
 
     import orjson
 
-    from tasks.verification.reading import forget
+    from tasks.verification.lexicon import forget
     from tasks.verification.verifier import verify as one
 
     found = [orjson.loads(text) for text in bank["trace"][:400]]
