@@ -8,6 +8,11 @@ Three formats are told apart by what a line or file holds:
     inspect_ai     a log, `.json` or `.eval`: the id of a sample is the uid, its epoch the replicate
 
 What an exam asks and no answer covers stays `pending`: it is planned, and no number forgets it.
+
+    IMPORTED                        config: import_config(...)   inputs {"release"}   writes responses
+    INDEX_RELEASE, INDEX_ANSWERS    config: index_config(...)    inputs {}, {"release"}   write items, answers
+
+Making a configuration reads and checks the files; the stages read them again and refuse those that have changed.
 """
 
 from __future__ import annotations

@@ -78,7 +78,9 @@ class Pictures:
         try:
             return self._where[image_id]
         except KeyError:
-            raise StageFailed(f"image {image_id} is named by an item and is in no artifact with pictures") from None
+            raise StageFailed(
+                f"image {image_id} is named by an item and is not in the release, nor among other pictures"
+            ) from None
 
 
 def build(prompt: str, image_ids: Sequence[str], pictures: Pictures) -> Message:

@@ -139,7 +139,7 @@ def test_pictures_may_lie_in_other_artifacts(store, shards):
 def test_a_picture_that_lies_nowhere_is_named(store):
     refs = without_pictures(store, make_release(store, 10), 3)
     del refs["images.1"]
-    with pytest.raises(StageFailed, match="is named by an item and is in no artifact with pictures"):
+    with pytest.raises(StageFailed, match="is named by an item and is not in the release, nor among other pictures"):
         produce(store, INFERENCE, "coin", stage_config("coin", embedded("coin")), refs)
 
 
