@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from flows.runner import Runner
 from tasks.errors import StageFailed
 from tasks.exams.gridworld.keyframes import MOST_FRAMES
 from tasks.exams.gridworld.profiles import load
@@ -10,7 +11,7 @@ from tasks.gates import GATES_BY_NAME
 from tasks.inference.message import Pictures, build
 from tasks.judges import make
 from tasks.rollouts import ROLLOUTS
-from flows.runner import Runner
+from tasks.stage import ShardResult
 from tasks.worlds.miniworld import check
 from tests.conftest import SEED, generate
 
@@ -78,7 +79,7 @@ def test_an_environment_that_cannot_draw_fails_its_own_shard(tmp_path):
     shards = {"dead": ({**shared, "env": DEAD}, {}), "oneroom": ({**shared, "env": "oneroom"}, {})}
     with Runner(str(tmp_path), processes=1) as runner, pytest.raises(StageFailed, match="killed by SIGABRT"):
         runner.map(ROLLOUTS, shards)
-    assert [outcome.shard for outcome in runner.outcomes] == ["oneroom"]
+    assert [s for s, result in runner.results["rollouts"].items() if isinstance(result, ShardResult)] == ["oneroom"]
 
 
 def test_the_profiles_have_the_papers_counts():

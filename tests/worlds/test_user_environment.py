@@ -7,11 +7,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from flows.runner import Runner
 from tasks.errors import BadInput, StageFailed
 from tasks.inference.message import Pictures, build
 from tasks.judges import make
 from tasks.rollouts import ROLLOUTS
-from flows.runner import Runner
+from tasks.stage import ShardResult
 from tasks.worlds import environment
 from tests.conftest import generate
 
@@ -64,7 +65,7 @@ def test_a_reset_that_raises_fails_its_shard_and_leaves_the_rest_done(monkeypatc
         pytest.raises(StageFailed, match=r"Ferry-v0.* raised ZeroDivisionError: division by zero"),
     ):
         runner.map(ROLLOUTS, shards)
-    assert [outcome.shard for outcome in runner.outcomes] == ["doorkey"]
+    assert [s for s, result in runner.results["rollouts"].items() if isinstance(result, ShardResult)] == ["doorkey"]
 
 
 def test_more_groups_than_there_are_is_said(tmp_path):
