@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from flows.chains._judging import judge_specs
+from flows.judging import judge_specs
 from flows.record import artifact_of, read_record, records
 from flows.runner import Runner
 from storage import Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from flows.chains import generate
-from flows.chains._judging import ask, judge_specs, read, report, score, tags_of
+from flows.judging import ask, judge_specs, read, report, score, tags_of
 from flows.request import Chain
 from flows.run import Run
 from tasks.inference import INFERENCE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from flows.chains._judging import ask, judge_specs
+from flows.judging import ask, judge_specs
 from flows.request import Chain, ChainParameters
 from flows.run import Run
 from tasks.exams import RELEASE

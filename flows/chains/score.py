@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from flows.chains._judging import read, report, score
 from flows.chains.generate import SEED
+from flows.judging import read, report, score
 from flows.request import Chain, ChainParameters
 from flows.run import Run, Step
 from tasks.exams import ANSWERS, RELEASE

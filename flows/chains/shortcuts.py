@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from flows.chains._judging import read
 from flows.chains.score import tags_of
+from flows.judging import read
 from flows.request import Chain, ChainParameters
 from flows.run import Run
 from tasks.audit import SHORTCUTS

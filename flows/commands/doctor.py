@@ -130,7 +130,7 @@ def _judge(obj: Context, name: str) -> str:
     import socket
     from urllib.parse import urlsplit
 
-    from flows.chains._judging import judge_specs
+    from flows.judging import judge_specs
 
     spec = judge_specs([name], obj.config)[name]
     if not spec.hosted or spec.serve is not None:

@@ -249,8 +249,8 @@ def _write_kit(store: Store, record: dict[str, Any], verdicts: pl.DataFrame, fol
 @click.pass_obj
 def export(obj: Context, /, bank: str, folder: Path) -> None:
     """Write BANK (an id or `latest`) as a release: traces, pairs, TRL preferences, splits, digests, data card, pictures."""
-    from flows.find import table_of
     from flows.find import bank as bank_named
+    from flows.find import table_of
     from storage import Store
     from tasks.traces.export import release_files, write_release
     from tasks.traces.stages import DIAGRAMS, PAIRS

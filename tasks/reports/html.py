@@ -143,7 +143,9 @@ def _paper(material: Material, files: Mapping[str, bytes]) -> list[dict[str, Any
 def _sheet(material: Material) -> dict[str, Any] | None:
     """The contact sheet of some of the exam's groups, as a data URL."""
     used = material.answers["group_id"].unique().to_list()
-    shown = panels(material.all(RENDERING.name), material.all(VARIANTS.name), used, GROUPS_SHOWN, material.run.get("seed", 0))
+    shown = panels(
+        material.all(RENDERING.name), material.all(VARIANTS.name), used, GROUPS_SHOWN, material.run.get("seed", 0)
+    )
     if not shown:
         return None
     png = base64.b64encode(contact_sheet(shown)).decode()

@@ -81,7 +81,9 @@ def test_the_record_exists_before_the_first_stage_and_says_what_is_to_come(tmp_p
         toy.seeds(inputs, config, writer)
 
     def steps(run, asked) -> None:
-        run.one(toy.ACCEPT, {}, seeds=run.each(Stage("seeds", 1, look), {name: {"env": name, "n": 3} for name in "abc"}))
+        run.one(
+            toy.ACCEPT, {}, seeds=run.each(Stage("seeds", 1, look), {name: {"env": name, "n": 3} for name in "abc"})
+        )
 
     toy.run(tmp_path / "store", chain=toy.with_steps(steps))
     during, after = seen[0], Store(tmp_path / "store").read_run("latest")
@@ -171,14 +173,14 @@ def test_two_steps_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_step_that_is_not_there_cannot_be_refreshed(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no step 'sedes' to refresh.*seeds, accept"):
+    with pytest.raises(BadInput, match=r"no step 'sedes' to refresh.*seeds, accept"):
         toy.start(tmp_path / "store", refresh=("sedes",)).plan()
 
 
 def test_parameters_that_a_chain_does_not_know_are_named() -> None:
-    with pytest.raises(BadInput, match=r'chain toy: unknown key .m.'):
+    with pytest.raises(BadInput, match=r"chain toy: unknown key .m."):
         toy.CHAIN.parse({"m": 3})
-    with pytest.raises(BadInput, match=r'chain toy: .n.'):
+    with pytest.raises(BadInput, match=r"chain toy: .n."):
         toy.CHAIN.parse({"n": 0})
 
 

@@ -69,9 +69,7 @@ def start(
     return Run(request, chain, chain.parse(request.parameters), Configuration(), runner)
 
 
-def run(
-    store: Path | str, n: int = 3, processes: int = 0, refresh: tuple[str, ...] = (), chain: Chain = CHAIN
-) -> dict:
+def run(store: Path | str, n: int = 3, processes: int = 0, refresh: tuple[str, ...] = (), chain: Chain = CHAIN) -> dict:
     """The record of a run that has ended."""
     made = start(store, n, processes, refresh, chain)
     with made.runner:

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from flows.runner import Runner
 from storage import Store
 from tasks.parsing import PARSING
 from tasks.scoring import SCORING
-from flows.runner import Runner
 from tasks.stage import Ref
 from tests.conftest import Generated
 
