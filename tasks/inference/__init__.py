@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from tasks.inference.message import Judge, Message, Png, Text
     from tasks.inference.plan import Plan
     from tasks.inference.stage import INFERENCE, stage_config
-    from tasks.judges import embedded_judges
 
 _MODULES = {
     "tasks.inference.answered": ("journal_state",),
     "tasks.inference.config": ("JudgeSpec", "embedded", "load_judges", "parse_judge", "resolve"),
     "tasks.inference.plan": ("Plan",),
     "tasks.inference.stage": ("INFERENCE", "stage_config"),
-    "tasks.judges": ("Judge", "Message", "Png", "Text", "embedded_judges"),
+    "tasks.judges": ("Judge", "Message", "Png", "Text"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -41,7 +40,6 @@ __all__ = [
     "Png",
     "Text",
     "embedded",
-    "embedded_judges",
     "journal_state",
     "load_judges",
     "parse_judge",

@@ -44,6 +44,11 @@ def register(location, path):
     return store, store.get(release.stage, release.key), store.get(answers.stage, answers.key)
 
 
+def config_for(release, files, judge, **options):
+    """The configuration of an import for the items of a release."""
+    return import_config(release.read("items")["uid"].to_list(), release.key[:12], files, judge, **options)
+
+
 def imported(store, release, config):
     """The artifact of an import."""
     ref = produce(store.location, IMPORTED, config["judge"], config, {"release": Ref("release", release.key)}).ref
@@ -207,13 +212,13 @@ def test_an_index_without_presentations_gets_the_canonical_ones(tmp_path):
 def test_what_was_not_answered_stays_planned(exam, tmp_path):
     store, release, _ = exam
     path = lines(tmp_path / "x.jsonl", [{"uid": "one", "text": "Success"}])
-    config = import_config(release, [path], "j")
+    config = config_for(release, [path], "j")
     artifact = imported(store, release, config)
     assert import_counts(artifact, config) == {"answered": 1, "pending": 1, "unknown": 0}
     rows = artifact.read("responses")
     assert dict(rows.select("uid", "status").iter_rows()) == {"one": "ok", "two": "pending"}
     assert rows["judge"].unique().to_list() == ["j"] and rows["server"].unique().to_list() == ["imported from x.jsonl"]
-    assert imported(store, release, import_config(release, [path], "j")).key == artifact.key
+    assert imported(store, release, config_for(release, [path], "j")).key == artifact.key
 
 
 def test_unknown_and_repeated_uids(exam, tmp_path):
@@ -221,12 +226,12 @@ def test_unknown_and_repeated_uids(exam, tmp_path):
     row = {"uid": "one", "text": "Success"}
     path = tmp_path / "x.jsonl"
     with pytest.raises(BadInput, match="occur twice, the first is 'one'"):
-        import_config(release, [lines(path, [row, row])], "j")
+        config_for(release, [lines(path, [row, row])], "j")
     with pytest.raises(BadInput, match=r"1 of 2 uids are not in exam .* 'three'"):
-        import_config(release, [lines(path, [row, {**row, "uid": "three"}])], "j")
-    assert import_config(release, [path], "j", skip_unknown=True)["unknown"] == 1
+        config_for(release, [lines(path, [row, {**row, "uid": "three"}])], "j")
+    assert config_for(release, [path], "j", skip_unknown=True)["unknown"] == 1
     with pytest.raises(BadInput, match="no uid is in exam"):
-        import_config(release, [lines(path, [{**row, "uid": "three"}])], "j", skip_unknown=True)
+        config_for(release, [lines(path, [{**row, "uid": "three"}])], "j", skip_unknown=True)
 
 
 def test_several_files_are_one_judges_answers(exam, tmp_path):
@@ -235,12 +240,12 @@ def test_several_files_are_one_judges_answers(exam, tmp_path):
         lines(tmp_path / "a.jsonl", [{"uid": "one", "said": "Success"}]),
         lines(tmp_path / "b.jsonl", [{"uid": "two", "said": "Fail"}]),
     ]
-    config = import_config(release, files, "j", text_field="said")
+    config = config_for(release, files, "j", text_field="said")
     artifact = imported(store, release, config)
     assert artifact.read("responses")["text"].to_list() == ["Success", "Fail"]
     assert import_counts(artifact, config)["answered"] == 2
     with pytest.raises(BadInput, match="occur twice"):
-        import_config(release, [files[0], files[0]], "j", text_field="said")
+        config_for(release, [files[0], files[0]], "j", text_field="said")
 
 
 def test_where_the_files_lie_is_no_part_of_the_key(exam, tmp_path):
@@ -249,14 +254,14 @@ def test_where_the_files_lie_is_no_part_of_the_key(exam, tmp_path):
     for folder in ("here", "there"):
         (tmp_path / folder).mkdir()
         path = lines(tmp_path / folder / "x.jsonl", [{"uid": "one", "text": "Success"}])
-        keys.add(IMPORTED.key(import_config(release, [path], "j"), {"release": Ref("release", release.key)}))
+        keys.add(IMPORTED.key(config_for(release, [path], "j"), {"release": Ref("release", release.key)}))
     assert len(keys) == 1
 
 
 def test_a_file_that_is_gone_or_was_changed_is_named(exam, tmp_path):
     store, release, _ = exam
     path = lines(tmp_path / "x.jsonl", [{"uid": "one", "text": "Success"}])
-    config = import_config(release, [path], "j")
+    config = config_for(release, [path], "j")
     lines(path, [{"uid": "one", "text": "Fail"}])
     with pytest.raises(BadInput, match=r"x\.jsonl has changed since it was named"):
         imported(store, release, config)
@@ -285,7 +290,7 @@ def test_imports_have_the_keys_and_rows_that_they_always_had(tmp_path):
     assert release.key == "c9bafb378330ce5a417213cf370eb51fe0afe7665f0fe0a8dd00718a62abcdcb"
     assert answers.key == "fe1d83155d373b0950c894f0d542cefa91051b5f8cbdc5171232a87ab6e4721d"
     rows = [{"uid": "one", "text": "Success"}, {"uid": "two", "text": "Fail"}, {"uid": "three", "text": "Fail"}]
-    config = import_config(release, [lines(tmp_path / "x.jsonl", rows)], "j", skip_unknown=True)
+    config = config_for(release, [lines(tmp_path / "x.jsonl", rows)], "j", skip_unknown=True)
     artifact = imported(store, release, config)
     assert artifact.key == "76c2f78d9f2f0a6a2c2db4978f214861191147f98d8398590b63d64332db27cd"
     tables = release.read("items"), answers.read("answers"), artifact.read("responses")

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from tasks.errors import BadInput
 from tasks.inference.config import embedded
-from tasks.judges import JUDGES, Message, Png, Text, embedded_judges, make
+from tasks.judges import JUDGES, Message, Png, Text, make
 from tasks.judges._prompt import kind_of
+from tasks.worlds import WORLDS
 
 from ..inference.release import PROMPTS, png
 
@@ -129,7 +130,6 @@ def test_a_judge_that_there_is_not_is_named_with_the_nearest():
         make("tile-readr")
 
 
-@pytest.mark.parametrize("world", ["minigrid", "miniworld", "another"])
-def test_the_judges_of_a_world_are_judges(world):
-    assert set(embedded_judges(world)) <= set(JUDGES)
-    assert ("tile-reader" in embedded_judges(world)) is (world == "minigrid")
+@pytest.mark.parametrize("world", WORLDS)
+def test_the_judges_that_a_world_names_are_judges(world):
+    assert WORLDS[world].judges and set(WORLDS[world].judges) <= set(JUDGES)

@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from tasks.judges import Message, Png, Text, embedded_judges, make
+from tasks.judges import Message, Png, Text, make
 from tasks.judges.scene_reader import CANNOT, objective_of, shown_objective
 from tasks.judges.scene_reader.things import HEIGHT, WIDTH, blobs, sign_of
 from tasks.judges.scene_reader.views import STEP, TURN, expected, next_view
 from tasks.pictures.png import encode
 from tasks.pictures.storyboard import panel, storyboard
+from tasks.worlds import WORLDS
 
 RED, YELLOW, GREEN = (220, 0, 0), (230, 225, 0), (0, 210, 0)
 
@@ -161,5 +162,6 @@ def test_the_view_that_the_action_leads_to_is_chosen():
 
 
 def test_readers_sit_only_the_exams_of_their_world():
-    assert "scene-reader" in embedded_judges("miniworld") and "tile-reader" not in embedded_judges("miniworld")
-    assert "tile-reader" in embedded_judges("minigrid") and "scene-reader" not in embedded_judges("minigrid")
+    minigrid, miniworld = WORLDS["minigrid"].judges, WORLDS["miniworld"].judges
+    assert "scene-reader" in miniworld and "tile-reader" not in miniworld
+    assert "tile-reader" in minigrid and "scene-reader" not in minigrid
