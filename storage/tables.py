@@ -301,6 +301,9 @@ SCHEMAS: dict[str, pa.Schema] = {
         pa.field("correct", pa.bool_()),  # null where no gold answer is known
         _text("reason"),  # why there is no verdict, or what it abstains on
     ),
+    # a file of traces that somebody else wrote, line by line as it was, and what is wrong with its lines
+    "submissions": _schema(_key("number", pa.int32()), _key("line")),
+    "problems": _schema(_key("number", pa.int32()), _key("problem")),
     "checks": _schema(
         _key("trace_id"),
         _key("setting"),
@@ -338,6 +341,7 @@ UNIQUE_KEYS: dict[str, tuple[str, ...]] = {
     "pairs": ("pair_id",),
     "diagrams": ("trace_id", "moment"),
     "diagnostics": ("subject_id", "gate"),
+    "submissions": ("number",),
     "verdicts": ("trace_id", "setting"),
     "checks": ("trace_id", "setting", "number"),
 }

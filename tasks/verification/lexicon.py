@@ -15,6 +15,7 @@ from tasks.traces.families import FAMILIES
 from tasks.traces.family import Family
 from tasks.traces.record import key_name, snake
 from tasks.traces.units import Unit, unit
+from tasks.verification import quantities
 from tasks.verification.quantities import (
     NUMBER_WORDS,
     QUANTITY,
@@ -202,10 +203,11 @@ def _outcomes(family_name: str, text: str) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)
 def _numbers(family_name: str, text: str, objects: tuple[str, ...]) -> tuple[TextNumber, ...]:
-    places = _places_of_numbers(text)
+    lowered = text.lower()
+    places = _places_of_numbers(text, lowered)
     if not places:
         return ()
-    lexicon, lowered = lexicon_of(family_name), text.lower()
+    lexicon = lexicon_of(family_name)
     mentions = occurrences(lowered, objects)
     read: list[TextNumber] = []
     previous, owner = 0, ""
@@ -226,10 +228,10 @@ def _numbers(family_name: str, text: str, objects: tuple[str, ...]) -> tuple[Tex
     return tuple(read)
 
 
-def _places_of_numbers(text: str) -> list[tuple[int, int, str, str]]:
+def _places_of_numbers(text: str, lowered: str) -> list[tuple[int, int, str, str]]:
     """(start, end, number, unit) of every number of a text, in digits or in words."""
     places = [(match.start(), match.end(), match[1], match[2] or "") for match in QUANTITY.finditer(text)]
-    if not NUMBER_WORDS.keys().isdisjoint(text.lower().split()):
+    if not NUMBER_WORDS.keys().isdisjoint(lowered.split()):
         for match in WORD_NUMBER.finditer(text):
             rest = _UNIT_PATTERN.match(text, match.end() + 1)
             if rest:
@@ -252,3 +254,4 @@ def forget() -> None:
     """Drop the texts that were read, as a measurement of speed needs."""
     _numbers.cache_clear()
     _outcomes.cache_clear()
+    quantities.forget()

@@ -42,6 +42,7 @@ NUMBER_WORDS = {
         ]
     )
 } | {"thirty": 30.0, "forty": 40.0, "fifty": 50.0, "sixty": 60.0, "seventy": 70.0, "eighty": 80.0, "ninety": 90.0}
+_MOST_DECIMALS = 400  # more than a float can tell apart
 
 _TOKEN = (
     r"(?:kilo|centi|milli|mega|micro|k(?=ohm))?(?:met(?:er|re)|gram|second|newton|joule|pascal|volt|ampere|amp|watt|tesla|weber|ohm"
@@ -62,6 +63,7 @@ _LONELY_UNIT = re.compile(rf"^{UNIT}$")
 WORD_NUMBER = re.compile(rf"\b({'|'.join(NUMBER_WORDS)})\b(?=\s+(?:{UNIT}))", re.IGNORECASE)
 
 
+@functools.lru_cache(maxsize=4096)
 def number(text: str) -> tuple[float, int] | None:
     """The value of a number as people write it, and how many decimals it shows; None where it is none, or is beyond what a
     float holds."""
@@ -88,8 +90,8 @@ def _scientific(text: str) -> tuple[float, int] | None:
     if not math.isfinite(value):
         return None
     mantissa, _, exponent = text.lower().partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return value, decimals - power - (int(exponent) if exponent else 0)
+    decimals = len(mantissa.partition(".")[2]) - power - (int(exponent) if exponent else 0)
+    return value, min(decimals, _MOST_DECIMALS)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -119,7 +121,7 @@ class Stated(NamedTuple):
 
 def stated(value: float, decimals: int, spelled: str) -> Stated | None:
     """None where `spelled` is no unit."""
-    rounding = 0.505 * 10.0 ** -min(decimals, 400) if decimals > 0 or abs(value) >= 10 else 0.0
+    rounding = 0.505 * 10.0**-decimals if decimals > 0 or abs(value) >= 10 else 0.0
     if not spelled:
         return Stated(value, rounding, "", value, "")
     known = spelled_unit(spelled)
@@ -142,6 +144,7 @@ def quantity(value: Any, spelled: str | None = None) -> Stated | None:
     return None
 
 
+@functools.lru_cache(maxsize=4096, typed=True)  # a trace states one number in many places
 def _of_number(value: float, spelled: str) -> Stated | None:
     decimals = 0
     if isinstance(value, float):
@@ -166,6 +169,12 @@ def _of_text(text: str, spelled: str) -> Stated | None:
     if len(words) == 2 and words[0] in NUMBER_WORDS and _LONELY_UNIT.match(words[1]):
         return stated(NUMBER_WORDS[words[0]], 0, words[1])
     return None
+
+
+def forget() -> None:
+    """Drop the numbers that were read, as a measurement of speed needs."""
+    number.cache_clear()
+    _of_number.cache_clear()
 
 
 def same(stated: Stated, expected: float, dimension: str) -> bool:

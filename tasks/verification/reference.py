@@ -37,6 +37,8 @@ class Reference:
     """`state` is what is known of the scene, `solved` all that follows from it. `gold`: it is known, not made out.
     `given_attributes` are numbers of objects that are no quantities of the family, by object and attribute."""
 
+    family: Family
+    lexicon: Lexicon
     binding: Binding
     gold: bool
     asked: Asked
@@ -45,14 +47,6 @@ class Reference:
     relations: Relations
     given_attributes: Mapping[str, Mapping[str, float]]
     counterfactual: Counterfactual | None
-
-    @property
-    def family(self) -> Family:
-        return self.binding.family
-
-    @property
-    def lexicon(self) -> Lexicon:
-        return self.binding.lexicon
 
     @property
     def outcome(self) -> float | str | None:
@@ -98,7 +92,18 @@ def refer(reading: Reading, binding: Binding, gold: Gold | None) -> Reference:
         solved = family.solve(state)
     relations = gold.relations if gold is not None else _relations(reading, binding, solved)
     counterfactual = _counterfactual(reading, family, asked, state, solved)
-    return Reference(binding, gold is not None, asked, state, solved, relations, attributes, counterfactual)
+    return Reference(
+        family=family,
+        lexicon=binding.lexicon,
+        binding=binding,
+        gold=gold is not None,
+        asked=asked,
+        state=state,
+        solved=solved,
+        relations=relations,
+        given_attributes=attributes,
+        counterfactual=counterfactual,
+    )
 
 
 def _reconstructed(reading: Reading, binding: Binding) -> tuple[State, dict[str, dict[str, float]]]:

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.verification.reading import direction, force_name, number, opposed, quantity, reader_of
+from tasks.verification.lexicon import lexicon_of
+from tasks.verification.quantities import number, quantity
+from tasks.verification.words import direction, force_name, opposed
 
 
 @pytest.mark.parametrize(
@@ -53,17 +55,19 @@ def test_names_of_forces():
     assert force_name("applied push") == "push"
 
 
-def test_told_numbers_know_what_they_are_told_of():
-    reader = reader_of("collision")
+def test_numbers_of_a_text_know_what_they_are_told_of():
+    lexicon = lexicon_of("collision")
     text = "A cart of mass 2080 g has an initial velocity of -16.6 km/h, the sled of mass eight kg rests."
-    told = reader.told(text, ("cart", "sled"))
-    assert [(t.keys, t.owner, round(t.stated.value, 3)) for t in told] == [
+    numbers = lexicon.numbers(text, ("cart", "sled"))
+    assert [(n.candidates, n.owner, round(n.stated.value, 3)) for n in numbers] == [
         (("m1", "m2"), "cart", 2.08), (("v1", "v2"), "cart", -4.611), (("m1", "m2"), "sled", 8.0),
     ]  # fmt: skip
 
 
 def test_outcomes_with_negation():
-    reader = reader_of("friction")
-    assert reader.stated_outcomes("The box does not move") == {"stays at rest"}
-    assert reader.stated_outcomes("The box starts to slide") == {"starts to move"}
-    assert reader_of("em_induction").stated_outcomes("it runs anticlockwise") == {"counterclockwise"}
+    lexicon = lexicon_of("friction")
+    assert lexicon.outcome("The box does not move") == "stays at rest"
+    assert lexicon.outcome("The box starts to slide") == "starts to move"
+    assert lexicon.outcomes_in("It starts to move, then stays at rest") == {"starts to move", "stays at rest"}
+    assert lexicon.outcome("It starts to move, then stays at rest") is None
+    assert lexicon_of("em_induction").outcome("it runs anticlockwise") == "counterclockwise"

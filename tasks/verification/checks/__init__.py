@@ -33,8 +33,7 @@ FAMILY: tuple[Checker, ...] = (
     transition.results,
     transition.intervention,
     faithfulness.conclusion,
-    faithfulness.own_statements,
-    answer.value,
+    answer.answer,
     transition.explanation,
 )
 # What can be said of a trace whose family is unknown.

@@ -1,4 +1,4 @@
-"""The answer against the recomputed truth (paper 2, answer verifier)."""
+"""The answer: against what the trace itself gives, then against the recomputed truth (paper 2, answer verifier)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tasks.verification.asked import COUNTERFACTUAL, QUALITATIVE
-from tasks.verification.checks.faithfulness import answered_target, is_faithful
+from tasks.verification.checks.faithfulness import Own, answer_in_trace, own_statements
 from tasks.verification.judging import fits, reason, why_open
+from tasks.verification.quantities import near
 from tasks.verification.reading import Reading
 from tasks.verification.reference import Reference
 from tasks.verification.verdict import Check, check
@@ -21,17 +22,33 @@ class _Truth(NamedTuple):
     expected: float | str | None = None
 
 
-def value(reading: Reading, reference: Reference) -> Iterator[Check]:
-    answer = reading.answer
-    if answer.value is None:
+def answer(reading: Reading, reference: Reference) -> Iterator[Check]:
+    stated = reading.answer
+    if stated.value is None:
         yield check("answer", None, "/answer/value", "an answer", "none", "no answer is given")
         return
     target = answered_target(reading, reference)
+    own = own_statements(reading, reference, target)
+    yield from answer_in_trace(own, reading)
     truth = _truth(reading, reference, target)
-    why = "the answer solved again" if truth.ok is not None else _why_open(reference, target)
+    rule = "the answer solved again" if truth.ok is not None else _why_open(reference, target)
     expected = f"{truth.expected:.4g}" if isinstance(truth.expected, float | int) else str(truth.expected)
-    found = f"{answer.value} {answer.unit or ''}".strip()
-    yield check("answer", truth.ok, "/answer/value", expected, found, why, _label(reading, reference, target, truth))
+    found, label = f"{stated.value} {stated.unit or ''}".strip(), _label(reading, reference, target, truth, own)
+    yield check("answer", truth.ok, "/answer/value", expected, found, rule, label)
+
+
+def answered_target(reading: Reading, reference: Reference) -> str | None:
+    """The quantity (or outcome) that the answer is one of: what is asked for, else what the trace gives with this value."""
+    again, number = reference.counterfactual, reading.answer.number
+    target = again.target if again else reference.asked.target
+    if target is not None or number is None:
+        return target
+    alike = (
+        key
+        for key, result in reading.result_numbers.items()
+        if result.dimension == number.dimension and near(result.value, number.value)
+    )
+    return next(alike, None)
 
 
 def _truth(reading: Reading, reference: Reference, target: str | None) -> _Truth:
@@ -65,10 +82,10 @@ def _outcome(reading: Reading, reference: Reference) -> _Truth:
     return _Truth(None, expected)
 
 
-def _label(reading: Reading, reference: Reference, target: str | None, truth: _Truth) -> str:
+def _label(reading: Reading, reference: Reference, target: str | None, truth: _Truth, own: Own) -> str:
     """The failure that a wrong answer stands for: of the trace's reasoning where it follows from the trace, else of its
     faithfulness."""
-    if not is_faithful(reading, reference):
+    if not own.faithful:
         return "faithfulness"
     label = "intervention" if reference.asked.kind == COUNTERFACTUAL else "transition"
     number = reading.answer.number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from tasks.verification.asked import COUNTERFACTUAL
 from tasks.verification.fields import as_word
@@ -22,44 +22,36 @@ def conclusion(reading: Reading, reference: Reference | None) -> Iterator[Check]
     if reading.conclusion is None or reading.answer.value is None:
         return
     ok = agrees((reading.conclusion, None), reading.answer, reference.lexicon if reference else None)
-    why = "the derivation concludes the answer"
-    yield check("conclusion", ok, "/answer/value", reading.conclusion, reading.answer.value, why)
+    rule = "the derivation concludes the answer"
+    yield check("conclusion", ok, "/answer/value", reading.conclusion, reading.answer.value, rule)
 
 
-def own_statements(reading: Reading, reference: Reference) -> Iterator[Check]:
-    """Most of what the trace gives as the quantity asked for is the answer."""
-    statements = _own(reading, reference)
-    if reading.answer.value is not None and statements:
-        shown = ", ".join(f"{value} {unit or ''}".strip() for value, unit in statements[:3])
-        ok, why = is_faithful(reading, reference), "what most of the trace says"
-        yield check("answer in trace", ok, "/answer/value", shown, reading.answer.value, why)
+class Own(NamedTuple):
+    """What the trace itself gives as the quantity asked for, and whether at least half of what can be compared agrees with
+    its answer (None where nothing can)."""
+
+    statements: tuple[Statement, ...]
+    faithful: bool | None
 
 
-def is_faithful(reading: Reading, reference: Reference) -> bool | None:
-    """Whether at least half of the trace's own statements of what is asked for agree with the answer; None where none can be
-    compared."""
-    agree = [agrees(statement, reading.answer, reference.lexicon) for statement in _own(reading, reference)]
+def own_statements(reading: Reading, reference: Reference, target: str | None) -> Own:
+    """The trace's own statements of `target`, compared with its answer."""
+    statements = _own(reading, reference, target)
+    agree = [agrees(statement, reading.answer, reference.lexicon) for statement in statements]
     yes, no = agree.count(True), agree.count(False)
-    return yes >= no if yes or no else None
+    return Own(tuple(statements), yes >= no if yes or no else None)
 
 
-def answered_target(reading: Reading, reference: Reference) -> str | None:
-    """The quantity (or outcome) that the answer is one of: what is asked for, else what the trace gives with this value."""
-    again, number = reference.counterfactual, reading.answer.number
-    target = again.target if again else reference.asked.target
-    if target is not None or number is None:
-        return target
-    alike = (
-        key
-        for key, result in reading.result_numbers.items()
-        if result.dimension == number.dimension and near(result.value, number.value)
-    )
-    return next(alike, None)
+def answer_in_trace(own: Own, reading: Reading) -> Iterator[Check]:
+    """Most of what the trace gives as the quantity asked for is the answer."""
+    if own.statements:
+        shown = ", ".join(f"{value} {unit or ''}".strip() for value, unit in own.statements[:3])
+        rule = "what most of the trace says"
+        yield check("answer in trace", own.faithful, "/answer/value", shown, reading.answer.value, rule)
 
 
-def _own(reading: Reading, reference: Reference) -> list[Statement]:
-    """What the trace itself gives as the quantity asked for: result, explanation, conclusion."""
-    target = answered_target(reading, reference)
+def _own(reading: Reading, reference: Reference, target: str | None) -> list[Statement]:
+    """Result, explanation, conclusion; or response or outcome."""
     statements: list[Statement] = []
     if reference.asked.kind == COUNTERFACTUAL:
         if reading.intervention is not None and reading.intervention.response is not None:
