@@ -13,23 +13,16 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
-from PIL import Image
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
 
 from storage import Artifact
-from tasks.audit.actions import ActionNeed, action_need
-from tasks.parsing import parse_responses
+from tasks.audit.record import Shortcut
+from tasks.questions import question_of_task
 from tasks.questions.scene import SCENE_WEIGHTS, score_scene
-from tasks.scoring import grade
 from tasks.statistics.bootstrap import Sums
 from tasks.statistics.intervals import rate_interval
 
@@ -39,96 +32,34 @@ FEATURES = ("majority", "picture size", "picture count", "brightness", "prompt",
 ENDING = "the end of a trajectory may show its outcome; the judge `last-frame` measures the same"
 
 
-@dataclass(frozen=True)
-class Shortcut:
-    """`score` is a balanced accuracy with its interval; `flagged` where the interval lies above `chance`. `labels` is 0 for
-    the constant scene of Task B, whose score is a mean score."""
-
-    task: str
-    representation: str
-    feature: str
-    labels: int
-    items: int
-    groups: int
-    score: float
-    low: float
-    high: float
-    chance: float
-    flagged: bool
-    note: str | None = None
-
-
-@dataclass(frozen=True)
-class Audit:
-    """The audit of one exam. `judges`: accuracy (all items) by judge and task of the judges that have sat it."""
-
-    exam: str
-    shortcuts: list[Shortcut]
-    action: ActionNeed | None
-    judges: dict[str, dict[str, float]]
-
-    def as_dict(self) -> dict[str, Any]:
-        action = None if self.action is None else {**asdict(self.action), "too_easy": self.action.too_easy}
-        return {
-            "exam": self.exam,
-            "shortcuts": [asdict(shortcut) for shortcut in self.shortcuts],
-            "action": action,
-            "judges": self.judges,
-            "flagged": [
-                f"{s.task} {s.representation} {s.feature}".replace("  ", " ") for s in self.shortcuts if s.flagged
-            ],
-        }
-
-    def as_text(self) -> str:
-        lines = [f"exam {self.exam[:12]}: balanced accuracy of shortcuts, cross-validated by group", ""]
-        lines.append(f"  {'task':<12}{'':<11}{'feature':<15}{'score':>6}  {'interval':<16}{'chance':>6}")
-        for one in self.shortcuts:
-            interval = f"[{one.low:.3f}, {one.high:.3f}]"
-            mark = ("  BEATS CHANCE" + (f": {one.note}" if one.note else "")) if one.flagged else ""
-            chance = f"{one.chance:>6.3f}" if one.labels else f"{'':6}  (mean score of Task B)"
-            lines.append(
-                f"  {one.task:<12}{one.representation:<11}{one.feature:<15}{one.score:>6.3f}  {interval:<16}{chance}{mark}"
-            )
-        if self.action:
-            lines += ["", self.action.as_text()]
-        if self.judges:
-            lines += ["", "judges that have sat this exam (accuracy over all items):"]
-            for name, scores in self.judges.items():
-                lines.append(f"  {name:<16}" + ", ".join(f"{task} {score:.3f}" for task, score in scores.items()))
-        return "\n".join(lines)
-
-
-def audit_release(
-    release: Artifact, answers: pl.DataFrame, responses: Mapping[str, pl.DataFrame] | None = None, seed: int = 0
-) -> Audit:
-    """Audit an exam from its artifact `release` (items, images) and the table `answers`. `responses`: by judge, the tables
-    of judges that have sat it."""
-    items = release.read("items")
-    rows = answers.join(items.select("uid", "prompt", "image_ids"), on="uid")
-    scenes = rows.filter(pl.col("task") == "B")
-    rows = rows.filter(pl.col("task") != "B")
-    rows = rows.with_columns(subject=_subject(), representation=pl.col("representation").fill_null(""))
-    rows = rows.filter((pl.col("task") != "A") | pl.col("companion_of").is_null())
+def shortcuts_of(release: Artifact, answers: pl.DataFrame, seed: int = 0) -> list[Shortcut]:
+    """Every shortcut of an exam, from its artifact `release` (items, images) and the table `answers`. A task is left out
+    where it has one label only or fewer than FOLDS groups."""
+    kinds = {task: question_of_task(task).name for task in answers["task"].unique()}
+    rows = answers.join(release.read("items").select("uid", "prompt", "image_ids"), on="uid").with_columns(
+        question=pl.col("task").replace_strict(kinds, return_dtype=pl.String),
+        representation=pl.col("representation").fill_null(""),
+    )
+    scenes = rows.filter(pl.col("question") == "scene")
+    rows = rows.filter(pl.col("question") != "scene").with_columns(subject=_subject())
+    rows = rows.filter((pl.col("question") != "letter") | pl.col("companion_of").is_null())
     views = _views(release, set(rows["image_ids"].explode().drop_nulls()))
     made = []
     for (subject, representation), some in rows.group_by("subject", "representation", maintain_order=True):
         if some["gold"].n_unique() > 1 and some["group_id"].n_unique() >= FOLDS:
             made += [_measure(str(subject), str(representation), name, some, views, seed) for name in FEATURES]
     level = 1 - 0.05 / max(len(made), 1)
-    judges = {name: _accuracies(items, answers, given) for name, given in (responses or {}).items()}
-    if scenes["group_id"].n_unique() >= FOLDS:
-        made.append(_constant_scene(scenes, seed))
-    return Audit(release.key, [one.at(level) for one in made], action_need(answers), judges)
+    for (task,), some in scenes.group_by("task", maintain_order=True):
+        if some["group_id"].n_unique() >= FOLDS:
+            made.append(_constant_scene(str(task), some, seed))
+    return [one.at(level) for one in made]
 
 
 def _subject() -> pl.Expr:
     """Task E asks two questions with their own labels; they are audited apart."""
-    query = (
-        pl.when(pl.col("condition").str.starts_with("identity"))
-        .then(pl.lit("E identity"))
-        .otherwise(pl.lit("E status"))
-    )
-    return pl.when(pl.col("task") == "E").then(query).otherwise("task")
+    identity = pl.col("condition").str.starts_with("identity")
+    query = pl.when(identity).then(pl.lit(" identity")).otherwise(pl.lit(" status"))
+    return pl.when(pl.col("question") == "label").then(pl.concat_str("task", query)).otherwise("task")
 
 
 @dataclass(frozen=True)
@@ -139,6 +70,8 @@ class _View:
 
 
 def _views(release: Artifact, wanted: set[str]) -> dict[str, _View]:
+    from PIL import Image
+
     found = {}
     for batch in release.batches("images"):
         for image_id, png in zip(batch["image_id"].to_pylist(), batch["png"].to_pylist(), strict=True):
@@ -174,26 +107,24 @@ def _features(name: str, rows: pl.DataFrame, views: Mapping[str, _View]) -> np.n
 
 @dataclass(frozen=True)
 class _Measured:
+    """A shortcut without its interval; `note` is what to say where it is flagged."""
+
     shortcut: Shortcut
     sums: Sums
+    note: str | None = None
 
     def at(self, level: float) -> Shortcut:
         low, high, _ = rate_interval(self.sums, level)
         flagged = bool(low[0] > self.shortcut.chance)
-        ending = self.shortcut.feature == "last picture" and self.shortcut.task in ("C", "D")
-        note = ENDING if flagged and ending else None
-        values = asdict(self.shortcut) | {
-            "low": float(low[0]),
-            "high": float(high[0]),
-            "flagged": flagged,
-            "note": note,
-        }
-        return Shortcut(**values)
+        note = self.note if flagged else None
+        return replace(self.shortcut, low=float(low[0]), high=float(high[0]), flagged=flagged, note=note)
 
 
 def _measure(
     subject: str, representation: str, name: str, rows: pl.DataFrame, views: Mapping[str, _View], seed: int
 ) -> _Measured:
+    from sklearn.model_selection import GroupKFold
+
     gold, groups = rows["gold"].to_numpy(), rows["group_id"].to_numpy()
     features = _features(name, rows, views)
     predicted = np.empty(len(gold), dtype=object)
@@ -209,15 +140,19 @@ def _measure(
     sums = Sums(num[:, None] * scale, den[:, None] * scale)
     score = float(num.sum() / den.sum())
     chance = 1 / len(labels)
+    ending = name == "last picture" and rows["question"][0] == "verdict"
     return _Measured(
         Shortcut(subject, representation, name, len(labels), len(gold), len(num), score, score, score, chance, False),
         sums,
+        ENDING if ending else None,
     )
 
 
-def _constant_scene(rows: pl.DataFrame, seed: int) -> _Measured:
-    """What one and the same scene earns on Task B: the commonest value of each component, no objects. There is no chance
+def _constant_scene(task: str, rows: pl.DataFrame, seed: int) -> _Measured:
+    """What one and the same scene earns: the commonest value of each component, no objects. There is no chance
     level to beat, so it is reported and never flagged: a B_MeanScore is to be read against it."""
+    from sklearn.model_selection import GroupKFold
+
     golds = [json.loads(gold) for gold in rows["gold"]]
     groups = rows["group_id"].to_numpy()
     earned = np.zeros(len(golds))
@@ -231,7 +166,7 @@ def _constant_scene(rows: pl.DataFrame, seed: int) -> _Measured:
     _, cluster = np.unique(groups, return_inverse=True)
     num, den = np.bincount(cluster, earned).astype(float), np.bincount(cluster).astype(float)
     score = float(earned.mean())
-    found = Shortcut("B", "", "constant scene", 0, len(golds), len(num), score, score, score, 1.0, False)
+    found = Shortcut(task, "", "constant scene", 0, len(golds), len(num), score, score, score, 1.0, False)
     return _Measured(found, Sums(num[:, None], den[:, None]))
 
 
@@ -241,6 +176,11 @@ def _commonest(values: list[Any]) -> Any:
 
 
 def _predict(name: str, features: Any, gold: np.ndarray, train: np.ndarray, test: np.ndarray) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MaxAbsScaler
+
     seen = gold[train]
     labels, counts = np.unique(seen, return_counts=True)
     if name == "majority" or len(labels) == 1:
@@ -253,9 +193,3 @@ def _predict(name: str, features: Any, gold: np.ndarray, train: np.ndarray, test
         except ValueError:  # no word occurs twice
             return labels[np.argmax(counts)]
     return make_pipeline(MaxAbsScaler(), learner).fit(features[train], seen).predict(features[test])
-
-
-def _accuracies(items: pl.DataFrame, answers: pl.DataFrame, responses: pl.DataFrame) -> dict[str, float]:
-    parsed = pl.DataFrame(list(parse_responses(items, responses)), infer_schema_length=None)
-    graded = grade(answers, responses, parsed).filter(pl.col("companion_of").is_null())
-    return dict(graded.group_by("task").agg(pl.col("right").mean()).sort("task").iter_rows())

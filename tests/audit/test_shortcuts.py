@@ -92,7 +92,7 @@ def test_judges_that_sat_the_exam_stand_beside_it(tmp_path):
     responses, parsed = Judge("j", full=9.0, cf=9.0, spread=0.0).answer(ANSWERS)
     told = responses.with_columns(text=parsed["value"])
     audit = audit_release(release_of(tmp_path, ANSWERS, lambda rng, row: [noise(rng)]), ANSWERS, {"j": told})
-    assert audit.judges["j"]["D"] == pytest.approx(2 / 3, abs=0.01)
+    assert audit.judges["j"]["D"].score == pytest.approx(2 / 3, abs=0.01)
 
 
 def test_what_a_constant_scene_earns(tmp_path):
