@@ -42,7 +42,7 @@ class Group:
 
 def trajectory_row(
     group_id: str, variant: str, episode: Episode, environment: Environment, mask: Sequence[MaskBox] = ()
-) -> dict:
+) -> dict[str, Any]:
     """A row of `trajectories`."""
     return {
         "group_id": group_id,

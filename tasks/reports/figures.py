@@ -97,7 +97,7 @@ def figure_3(numbers: Numbers) -> Figure | None:
             if None in ends:
                 continue
             y = -number + offset
-            right.annotate("", (ends[1], y), (ends[0], y), arrowprops={"arrowstyle": "->", "color": GREY, "lw": 1})  # type: ignore[arg-type]
+            right.annotate("", (ends[1], y), (ends[0], y), arrowprops={"arrowstyle": "->", "color": GREY, "lw": 1})
             right.scatter(ends[0], y, s=32, marker=marker, facecolor=INK, edgecolor=INK, zorder=3)
             right.scatter(ends[1], y, s=75, marker=marker, facecolor="none", edgecolor=INK, zorder=3)
     for label, marker in (("JAcc_neu", "o"), ("IDR_raw", "s")):

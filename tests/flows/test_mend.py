@@ -101,7 +101,10 @@ def test_the_printed_command_mends_it(everything: Path, tmp_path: Path, chain: s
         failed = worldaudit(*arguments, "--processes", "0", "--store", str(store))
     assert failed.code == 1, failed
     record = read_record(Store(store), "latest")
-    assert (record["kind"], record["state"]) == (chain, "incomplete" if step == "inference" and chain in ("audit", "infer") else "failed")
+    assert (record["kind"], record["state"]) == (
+        chain,
+        "incomplete" if step == "inference" and chain in ("audit", "infer") else "failed",
+    )
     assert next(entry["name"] for entry in record["stages"] if entry["state"] == "failed") == step
     assert record["mend"] in failed.err
     program, *words = shlex.split(record["mend"])
