@@ -167,7 +167,7 @@ def verify(obj: Any, file: Path, bank: str | None, name: str | None, no_question
         bank_id = record["id"]
         for row in _read(obj.store, record, "trace-bank", "traces").iter_rows(named=True):
             gold[row["trace_id"]] = (gold_from_row(row), orjson.loads(row["trace"]))
-    result = verify_lines(lines, gold, question=not no_question)
+    result = verify_lines(enumerate(lines, start=1), gold, question=not no_question)
     judge = name or file.stem
     metrics = []
     if result.verdicts:
@@ -197,7 +197,7 @@ def verify(obj: Any, file: Path, bank: str | None, name: str | None, no_question
         bounds = "" if m["ci_low"] is None else f"  [{m['ci_low']:.3f}, {m['ci_high']:.3f}]"
         text.append(f"  {label:<34} {number}{bounds}  n = {m['n_ok']:,}")
     value = {
-        "artifact": artifact.key, "traces": len(result.verdicts), "problems": result.problems,
+        "artifact": artifact.key, "traces": len(result.verdicts), "problems": [str(problem) for problem in result.problems],
         "metrics": [{k: m[k] for k in ("representation", "slice", "metric", "value", "ci_low", "ci_high", "n_ok")} for m in metrics],
     }  # fmt: skip
     for problem in result.problems:
