@@ -7,7 +7,7 @@ from pydantic import Field
 from flows.request import Chain, ChainParameters
 from flows.run import Run
 from tasks.traces.stages import TRACES as BANK
-from tasks.verification.stage import SUBMISSIONS, VERIFY
+from tasks.verification.stages import SUBMISSIONS, VERIFY
 
 
 class Parameters(ChainParameters):

@@ -65,7 +65,7 @@ def verify(
     from flows.record import artifact_of
     from storage import Store, digest
     from tasks.traces.stages import TRACES as BANK
-    from tasks.verification.stage import VERIFY
+    from tasks.verification.stages import VERIFY
 
     store = Store(obj.store)
     try:

@@ -129,8 +129,8 @@ def evaluate(text: str, values: Mapping[str, float]) -> float:
     try:
         arguments = [values[name] if isinstance(name, str) else numbers[name] for name in names]
         result = function(*arguments)
+        if isinstance(result, int | float) and math.isfinite(result):  # "1, 2" is a tuple, sqrt(-1) may be complex
+            return float(result)
     except (KeyError, ValueError, ZeroDivisionError, OverflowError, TypeError) as error:
         raise NotMath(f"{text!r}: {error}") from error
-    if isinstance(result, complex) or not math.isfinite(result):
-        raise NotMath(text)
-    return float(result)
+    raise NotMath(text)

@@ -44,6 +44,8 @@ _SPECIAL = {
     "kelvin": Unit(1.0, 0.0, "temperature"),
 }
 
+_NO_POWER = re.compile(r"\d\s*\)*\s*\*\*|\*\*\s*\(?\s*[-+]?\d{4}")  # 9**9**9 and kg**9999: pint would compute for ever
+
 
 @functools.cache
 def _registry():  # type: ignore[no-untyped-def]
@@ -71,8 +73,11 @@ def unit(text: str) -> Unit | None:
         return _SPECIAL[text]
     if len(text) > 40:
         return None
+    spelled = normalize(text).replace("Ω", "ohm")
+    if _NO_POWER.search(spelled):
+        return None
     try:
-        quantity = _registry().parse_units(normalize(text).replace("Ω", "ohm"))
+        quantity = _registry().parse_units(spelled)
         base = _registry().Quantity(1, quantity).to_base_units()
     except Exception:  # pint raises a dozen kinds, down to tokenize errors
         return None

@@ -20,7 +20,7 @@ from tasks.verification.lexicon import Lexicon, TextNumber
 from tasks.verification.quantities import Stated, quantity
 from tasks.verification.words import DIRECTIONS, force_name, relation_type, response_of
 
-_CONCLUSION = re.compile(r"(?:answer|result) (?:is|=|would be)\s*:?\s*(.+?)\s*\.?\s*$", re.I | re.S)
+_CONCLUSION = re.compile(r"(?:answer|result) (?:is|=|would be)(\s*:?\s*)", re.I)
 LONGEST_VALUE = 200  # characters of a value that may state an outcome
 
 
@@ -192,7 +192,6 @@ def _read_known(fields: Fields, binding: Binding) -> Reading:
 
 
 def _common(fields: Fields) -> dict[str, Any]:
-    conclusion = _CONCLUSION.search(fields.derivation)
     value, unit = fields.answer.get("value"), as_unit(fields.answer.get("unit"))
     return {
         "objects": fields.names,
@@ -204,7 +203,7 @@ def _common(fields: Fields) -> dict[str, Any]:
         "forces": tuple(map(_force, fields.forces)),
         "rule": fields.rule,
         "equation": fields.equation,
-        "conclusion": conclusion[1].strip().strip('"') if conclusion else None,
+        "conclusion": _conclusion(fields.derivation),
         "answer": StatedAnswer(value, unit, quantity(value, unit), as_word(value)),
     }
 
@@ -219,6 +218,17 @@ def _text(text: str, binding: Binding, among: Collection[str] | None = None, usu
             key = next((candidate for candidate in number.candidates if candidate in usual), None)
         numbers.append(BoundNumber(key, number))
     return Text(text, tuple(numbers))
+
+
+def _conclusion(derivation: str) -> str | None:
+    """What follows `the answer is`, without its full stop; None where nothing does."""
+    match = _CONCLUSION.search(derivation)
+    if match is None or match.end(1) == len(derivation) == match.start(1):
+        return None
+    said = derivation[match.end() :].rstrip()
+    if said.endswith(".") and len(said) > 1:
+        said = said[:-1]
+    return said.strip().strip('"')
 
 
 def _force(force: Mapping[str, Any]) -> StatedForce:
