@@ -63,18 +63,14 @@ def verify(
     """
     from flows.find import bank as bank_named
     from flows.record import artifact_of
-    from storage import Store, digest
+    from storage import Store
     from tasks.traces.stages import TRACES as BANK
-    from tasks.verification.stages import VERIFY
+    from tasks.verification.stages import VERIFY, submission_config
 
     store = Store(obj.store)
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{file}: {error.strerror}") from None
-    judge = name or file.stem
-    parameters: dict[str, Any] = {"path": str(file.resolve()), "sha256": digest(data), "name": judge}
-    parameters |= {"question": not no_question}
+    submitted = submission_config(file.resolve(), name)
+    judge = submitted["name"]
+    parameters: dict[str, Any] = submitted | {"question": not no_question}
     if bank:
         made = bank_named(store, bank)
         parameters |= {"bank": made["id"], "traces": artifact_of(made, BANK.name)}

@@ -50,6 +50,7 @@ ACCEPT = Stage("accept", 1, accept)
 
 class Parameters(ChainParameters):
     n: int = Field(default=3, ge=1, description="How many groups an environment.")
+    seed: int = 7
 
 
 def steps(run: Run, asked: Parameters) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from flows.find import artifact_of, computed
+from flows.record import artifact_of, computed
 from storage import Store
 
 pytestmark = pytest.mark.postgres

@@ -51,7 +51,7 @@ def test_failed_runs_and_strays_are_in_no_view(tmp_path: Path, monkeypatch: pyte
 
 def test_a_quote_in_a_command_breaks_nothing(tmp_path: Path) -> None:
     made = toy.start(tmp_path)
-    made.record["command"] = "worldaudit run 'it''s'"
+    made.record.value["command"] = "worldaudit run 'it''s'"
     with made.runner:
-        made.execute(toy.chain)
+        made.execute()
     assert _query(catalog_sql(Store(tmp_path)), "SELECT command FROM runs") == [("worldaudit run 'it''s'",)]

@@ -66,7 +66,8 @@ def test_generate_again_reuses(small, capsys):
     assert value["rows"] == {"traces": 17, "diagnostics": 0, "pairs": 34}
     assert "reused" in err
     assert run_command([*arguments, "--dry-run", "--json"]) == 0
-    assert out(capsys)[0]["pairs"] == 34
+    plan = {step["stage"]: step for step in out(capsys)[0]["plan"]}
+    assert (plan["trace-pairs"]["compute"], len(plan["trace-pairs"]["reuse"])) == ([], 17)
 
 
 def test_verify(small, tmp_path, capsys):

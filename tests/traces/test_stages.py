@@ -8,7 +8,8 @@ import orjson
 import polars as pl
 import pytest
 
-from flows.traces import traces
+from flows.operations.launch import execute
+from flows.request import Request
 from storage import Store, digest
 from tasks.traces.export import release_files
 from tasks.traces.stages import DIAGRAMS, PAIRS, TRACES, configs
@@ -23,10 +24,16 @@ def parts(store: str, record: dict) -> dict[str, dict[str, str]]:
     }
 
 
+def make(store: str, processes: int) -> dict:
+    """The record of a run that made a bank of 34 traces."""
+    parameters = {"traces": 34, "pictures": False}
+    return execute(Request(store, "traces generate", "bank", parameters, {"run": {"processes": processes}}))
+
+
 @pytest.fixture(scope="module")
 def bank(tmp_path_factory):
     store = str(tmp_path_factory.mktemp("one"))
-    return store, traces(store, "bank", n=34, processes=0)
+    return store, make(store, processes=0)
 
 
 def read(bank, stage, table):
@@ -37,9 +44,9 @@ def read(bank, stage, table):
 
 def test_equal_bytes_for_any_process_count(bank, tmp_path):
     store, record = bank
-    other = traces(str(tmp_path), "bank", n=34, processes=2)
+    other = make(str(tmp_path), processes=2)
     assert parts(store, record) == parts(str(tmp_path), other)
-    again = traces(store, "bank", n=34, processes=0)
+    again = make(store, processes=0)
     assert {shard["state"] for stage in again["stages"] for shard in stage["shards"].values()} == {"reused"}
 
 

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from flows.runner import Runner
 from storage import Store
 from tasks.errors import BadInput
-from tasks.stage import Runner, produce
+from tasks.stage import produce
 from tasks.traces import bank
 from tasks.traces.families import FAMILIES
 from tasks.traces.record import render

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 
-import polars as pl
 import pytest
 
 from storage.tables import conform
 from tasks.traces import bank
 from tasks.traces.families import FAMILIES
 from tasks.traces.record import render
-from tasks.verification.metrics import interval, metric_rows
 from tasks.verification.submissions import verify_lines
 from tasks.verification.verdict import gold_of
 
@@ -145,45 +143,3 @@ def test_a_slip_of_the_verifier_costs_one_line(good, monkeypatch):
         "line 1: unexpected ZeroDivisionError: of \\ud800; not verified"
     ]
     assert [row["trace_id"] for row in result.verdicts] == [trace["id"] for trace in good[1:]]
-
-
-def verdicts(**columns):
-    n = len(columns["correct"])
-    base = {
-        "family": ["lever"] * n,
-        "trace_id": [f"t{i}" for i in range(n)],
-        "z_schema": ["valid"] * n,
-        "z_faith": ["valid"] * n,
-    }
-    base |= {"z_ans": ["valid"] * n, "labels": [["state"] if s == "invalid" else [] for s in columns["z_state"]]}
-    return pl.DataFrame({**base, "z_trans": ["valid"] * n, **columns})
-
-
-def test_metrics():
-    table = verdicts(
-        correct=[True, True, True, False, None], z_state=["valid", "invalid", "valid", "invalid", "abstain"]
-    )
-    rows = {row["metric"]: row for row in metric_rows(table, "m", "trace") if row["slice"] == "all"}
-    assert rows["HIR_correct"]["value"] == pytest.approx(1 / 3)
-    assert rows["HIR_all"]["value"] == pytest.approx(1 / 5)
-    assert rows["StateAcc"]["value"] == pytest.approx(2 / 5)
-    assert rows["AnswerAcc"]["value"] == pytest.approx(3 / 4)
-    assert rows["Abstention_state"]["value"] == pytest.approx(1 / 5)
-    assert rows["PrimaryFailure_state"]["value"] == 1
-    assert rows["PrimaryFailure_state"]["n_ok"] == 2
-    none = verdicts(correct=[False], z_state=["invalid"])
-    row = next(r for r in metric_rows(none, "m", "trace") if r["metric"] == "HIR_correct")
-    assert row["value"] is None
-    assert row["reason"]
-
-
-def test_intervals_resample_clusters():
-    import numpy as np
-
-    hits = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
-    ones, alone = np.ones(8), np.arange(8)
-    wide = interval(hits, ones, np.array([0, 0, 0, 0, 1, 1, 1, 1]))
-    narrow = interval(hits, ones, alone)
-    assert wide == (0.0, 1.0)
-    assert wide[0] < narrow[0] < 0.5 < narrow[1] < wide[1]
-    assert interval(hits, ones, np.zeros(8)) is None
