@@ -18,6 +18,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from PIL import Image
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
 from storage import Artifact
 from tasks.audit.record import Shortcut
@@ -70,8 +76,6 @@ class _View:
 
 
 def _views(release: Artifact, wanted: set[str]) -> dict[str, _View]:
-    from PIL import Image
-
     found = {}
     for batch in release.batches("images"):
         for image_id, png in zip(batch["image_id"].to_pylist(), batch["png"].to_pylist(), strict=True):
@@ -123,8 +127,6 @@ class _Measured:
 def _measure(
     subject: str, representation: str, name: str, rows: pl.DataFrame, views: Mapping[str, _View], seed: int
 ) -> _Measured:
-    from sklearn.model_selection import GroupKFold
-
     gold, groups = rows["gold"].to_numpy(), rows["group_id"].to_numpy()
     features = _features(name, rows, views)
     predicted = np.empty(len(gold), dtype=object)
@@ -151,8 +153,6 @@ def _measure(
 def _constant_scene(task: str, rows: pl.DataFrame, seed: int) -> _Measured:
     """What one and the same scene earns: the commonest value of each component, no objects. There is no chance
     level to beat, so it is reported and never flagged: a B_MeanScore is to be read against it."""
-    from sklearn.model_selection import GroupKFold
-
     golds = [json.loads(gold) for gold in rows["gold"]]
     groups = rows["group_id"].to_numpy()
     earned = np.zeros(len(golds))
@@ -176,11 +176,6 @@ def _commonest(values: list[Any]) -> Any:
 
 
 def _predict(name: str, features: Any, gold: np.ndarray, train: np.ndarray, test: np.ndarray) -> Any:
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import MaxAbsScaler
-
     seen = gold[train]
     labels, counts = np.unique(seen, return_counts=True)
     if name == "majority" or len(labels) == 1:

@@ -29,7 +29,7 @@ def audit_release(
 ) -> Audit:
     """Audit an exam from its artifact `release` (items, images) and the table `answers`. `responses`, `parsed`: by judge, the
     tables of judges that have sat it; where only the responses are given they are read by the robust rule."""
-    from tasks.audit.shortcuts import shortcuts_of
+    from tasks.audit.shortcuts import shortcuts_of  # scikit-learn: not for who only names the stage
 
     responses = responses or {}
     if parsed is None and responses:

@@ -75,11 +75,12 @@ def test_missing_is_missing(release):
 
 
 def test_one_unreadable_answer_from_elsewhere_does_not_end_the_audit(release):
-    """Nothing that was read: the column of values is all null."""
+    """Nothing that was read: the column of values is all null. And nothing at all: there is no column."""
     uid = ANSWERS.filter(pl.col("task") == "B")["uid"][0]
     row = {"uid": uid, "judge": "import", "replicate": 0, "status": "ok", "text": "no scene at all"}
     given = EMPTY["responses"].vstack(pl.DataFrame([row], schema=EMPTY["responses"].schema))
-    audit = audit_release(release, ANSWERS, {"import": given})
+    audit = audit_release(release, ANSWERS, {"import": given, "none": EMPTY["responses"]})
+    assert audit.judges["none"]["B"].reason == "it answered nothing"
     assert audit.judges["import"]["B"].reason == "none of 1 answers could be read"
 
 
