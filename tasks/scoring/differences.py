@@ -7,13 +7,14 @@ pairs that only one of them gets right. Answers that were not read count as wron
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from tasks.statistics.bootstrap import RESAMPLES, Sums, percentile_interval, ratio, resample
+from tasks.statistics.bootstrap import RESAMPLES, Floats, Sums, percentile_interval, ratio, resample
 from tasks.statistics.intervals import difference_interval
 from tasks.statistics.parts import ALL, POOLED, dense, env_percentiles, seed_of
 from tasks.statistics.significance import mcnemar
@@ -49,31 +50,23 @@ def differences(
     `reason` begins "not comparable" has its numbers, for the record, and supports no conclusion.
     """
     groups, columns, (num, den, planned, ok) = dense(parts, ("num", "den", "planned", "ok"))
-    share_read = ratio(ok.sum(0), planned.sum(0))
     place = {key: index for index, key in enumerate(columns.select("judge", "representation", "metric").iter_rows())}
     measured = columns.select("representation", "metric").unique(maintain_order=True).rows()
-    found = [
-        (judge, against, *what, place[judge, *what], place[against, *what])
+    compared = [
+        (judge, against, *what)
         for (judge, against), what in itertools.product(couples, measured)
         if (judge, *what) in place and (against, *what) in place
     ]
-    if not found:
+    if not compared:
         return []
     world, task = parts["world"][0], parts["task"][0]
-    firsts, seconds = np.array([row[4] for row in found]), np.array([row[5] for row in found])
-    value = Sums(num, den).value()
-    single = np.all(den[:, firsts] == den[:, seconds], axis=0) & np.all(np.isin(den[:, firsts], (0, 1)), axis=0)
-    binary = single & np.all(np.isin(num[:, firsts], (0, 1)) & np.isin(num[:, seconds], (0, 1)), axis=0)
-    change = Sums(num[:, firsts] - num[:, seconds], den[:, firsts])
-    low, high, _ = difference_interval(change)
-    draws = resample(Sums(num, den), resamples, seed_of(seed, world, task))
-    boot = percentile_interval(draws[:, firsts[~single]] - draws[:, seconds[~single]])
-    low[~single], high[~single] = boot
-    env_low, env_high = env_percentiles(change, groups)
-    only_first, only_second = (change.num > 0).sum(0), (change.num < 0).sum(0)
-    shared = ((den[:, firsts] > 0) & (den[:, seconds] > 0)).sum(0)
+    firsts = np.array([place[judge, *what] for judge, _, *what in compared])
+    seconds = np.array([place[against, *what] for _, against, *what in compared])
+    numbers = _paired(Sums(num, den), firsts, seconds, groups, resamples, seed_of(seed, world, task))
+    share_read = ratio(ok.sum(0), planned.sum(0))
+    gaps = np.abs(share_read[firsts] - share_read[seconds])
     made = []
-    for index, (judge, against, representation, metric, one, two) in enumerate(found):
+    for (judge, against, representation, metric), number, gap in zip(compared, numbers, gaps, strict=True):
         row = comparison_row(
             family=f"{family}: {world} {task} {representation or 'base'} {metric}",
             judge=judge,
@@ -82,13 +75,33 @@ def differences(
             task=task,
             representation=representation or None,
             metric=metric,
-            n_groups=int(shared[index]),
         )
-        if np.isnan(value[one]) or np.isnan(value[two]):
-            made.append({**row, "reason": "undefined for one of the two"})
-            continue
-        if (gap := abs(share_read[one] - share_read[two])) > max_gap:
+        if gap > max_gap and number["difference"] is not None:
             row["reason"] = f"not comparable: the shares of answers that were read differ by {gap:.2f}"
+        made.append({**row, **number})
+    return made
+
+
+def _paired(
+    sums: Sums, firsts: NDArray[np.int64], seconds: NDArray[np.int64], groups: pl.DataFrame, resamples: int, seed: int
+) -> Iterator[dict[str, Any]]:
+    """The numbers of `sums` in the columns `firsts` against those in `seconds`, a row of `comparisons` a couple."""
+    num, den = sums.num, sums.den
+    value = sums.value()
+    single = np.all(den[:, firsts] == den[:, seconds], axis=0) & np.all(np.isin(den[:, firsts], (0, 1)), axis=0)
+    binary = single & np.all(np.isin(num[:, firsts], (0, 1)) & np.isin(num[:, seconds], (0, 1)), axis=0)
+    change = Sums(num[:, firsts] - num[:, seconds], den[:, firsts])
+    low, high, _ = difference_interval(change)
+    draws = resample(sums, resamples, seed)
+    low[~single], high[~single] = percentile_interval(draws[:, firsts[~single]] - draws[:, seconds[~single]])
+    env_low, env_high = env_percentiles(change, groups)
+    only_first, only_second = (change.num > 0).sum(0), (change.num < 0).sum(0)
+    shared = ((den[:, firsts] > 0) & (den[:, seconds] > 0)).sum(0)
+    for index, (one, two) in enumerate(zip(firsts, seconds, strict=True)):
+        row: dict[str, Any] = {"difference": None, "n_groups": int(shared[index])}
+        if np.isnan(value[one]) or np.isnan(value[two]):
+            yield {**row, "reason": "undefined for one of the two"}
+            continue
         row |= {
             "difference": float(value[one] - value[two]),
             "ci_low": _number(low[index]),
@@ -102,8 +115,7 @@ def differences(
             p_value, test = mcnemar(*counts)
             row |= {"only_first": counts[0], "only_second": counts[1], "n_pairs": int(shared[index])}
             row |= {"p_value": p_value, "test": test}
-        made.append(row)
-    return made
+        yield row
 
 
 def item_differences(
@@ -117,19 +129,7 @@ def item_differences(
         both = pl.concat([both, both.with_columns(judge=pl.lit(POOLED))])
     if "variant" in slices:
         both = pl.concat([both, both.with_columns(variant=pl.lit(ALL))])
-    by_group = both.group_by(*columns, "group_id", maintain_order=True).agg(
-        change=pl.col("change").sum().cast(pl.Float64),
-        pairs=pl.len(),
-        only_first=(pl.col("change") > 0).sum(),
-        only_second=(pl.col("change") < 0).sum(),
-    )
-    cells = by_group.select(columns).unique(maintain_order=True).with_row_index("column")
-    group = by_group.select("group_id").unique(maintain_order=True).with_row_index("row")
-    placed = by_group.join(cells, on=columns, maintain_order="left").join(group, on="group_id", maintain_order="left")
-    at = placed["row"].to_numpy(), placed["column"].to_numpy()
-    num, den, only_first, only_second = (np.zeros((len(group), len(cells))) for _ in range(4))
-    for array, name in ((num, "change"), (den, "pairs"), (only_first, "only_first"), (only_second, "only_second")):
-        array[at] = placed[name].to_numpy()
+    cells, num, den, only_first, only_second = _by_group(both, columns)
     sums = Sums(num, den)
     value = sums.value()
     low, high, method = difference_interval(sums)
@@ -161,3 +161,22 @@ def item_differences(
             )
         )
     return made
+
+
+def _by_group(both: pl.DataFrame, columns: list[str]) -> tuple[pl.DataFrame, Floats, Floats, Floats, Floats]:
+    """The distinct `columns` of matched items, and for each of them and each group (rows) the sum of changes, the pairs, and
+    the pairs that only the first, and only the second, gets right."""
+    by_group = both.group_by(*columns, "group_id", maintain_order=True).agg(
+        change=pl.col("change").sum().cast(pl.Float64),
+        pairs=pl.len(),
+        only_first=(pl.col("change") > 0).sum(),
+        only_second=(pl.col("change") < 0).sum(),
+    )
+    cells = by_group.select(columns).unique(maintain_order=True).with_row_index("column")
+    group = by_group.select("group_id").unique(maintain_order=True).with_row_index("row")
+    placed = by_group.join(cells, on=columns, maintain_order="left").join(group, on="group_id", maintain_order="left")
+    at = placed["row"].to_numpy(), placed["column"].to_numpy()
+    num, den, only_first, only_second = (np.zeros((len(group), len(cells))) for _ in range(4))
+    for array, name in ((num, "change"), (den, "pairs"), (only_first, "only_first"), (only_second, "only_second")):
+        array[at] = placed[name].to_numpy()
+    return cells, num, den, only_first, only_second
