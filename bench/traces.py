@@ -25,17 +25,19 @@ from tasks.verification.lexicon import forget
 from tasks.verification.verifier import verify
 
 SHARES = {
-    "schema": "problems",
-    "reading the state": "read_own",
-    "reference and solving": "build_reference",
-    "state checks": "state",
-    "effect": "effect_checks",
+    "schema": "form",
+    "reading": "read",
+    "reference and solving": "refer",
+    "entities and relations": ("entities", "relations"),
+    "quantities and conditions": ("quantities", "attributes", "conditions"),
+    "forces": "forces",
+    "effect": ("effect", "subject", "effect_values"),
     "equation (sympy)": "equations",
-    "evidence": "facts",
-    "predicted change": "told_change",
+    "evidence": "evidence",
+    "predicted change": "change",
     "new variables": "results",
     "intervention": "intervention",
-    "answer and faithfulness": "answers",
+    "answer and faithfulness": ("conclusion", "answer", "explanation"),
 }
 
 
@@ -91,8 +93,9 @@ def main() -> None:
     stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     total = next(entry[3] for (_, _, name), entry in stats.items() if name == "verify")
     print("share of time by check (under the profiler):")
-    for label, function in SHARES.items():
-        spent = sum(entry[3] for (path, _, name), entry in stats.items() if name == function and "/tasks/" in path)
+    for label, functions in SHARES.items():
+        names = (functions,) if isinstance(functions, str) else functions
+        spent = sum(e[3] for (path, _, name), e in stats.items() if name in names and "/verification/" in path)
         print(f"  {label:<26} {spent / total:6.1%}")
 
 

@@ -18,11 +18,11 @@ from matplotlib.patches import FancyArrowPatch, Polygon, Rectangle
 
 from storage import digest
 from tasks.pictures.png import encode, image_id
-from tasks.traces.family import BYSTANDER
+from tasks.traces.family import ACCENT, BYSTANDER
 from tasks.traces.record import Record, Value
 
 WIDTH, HEIGHT, DPI = 640, 448, 100
-INK, SOFT, FILL, ACCENT = "#1b1f24", "#8a919b", "#dfe7f1", "#b5371f"
+INK, SOFT, FILL = "#1b1f24", "#8a919b", "#dfe7f1"
 Point = tuple[float, float]
 
 
@@ -111,6 +111,17 @@ class Panel:
             xs, ys, color=SOFT if dashed else INK, lw=3 if thick else 1.4, ls="--" if dashed else "-", zorder=2
         )
 
+    def curve(self, points: Sequence[Point], width: float = 1.4, layer: int = 3) -> None:
+        xs, ys = zip(*points, strict=True)
+        self.axes.plot(xs, ys, color=INK, lw=width, zorder=layer)
+
+    def polygon(self, points: Sequence[Point], fill: str = FILL, width: float = 1.4, layer: int = 3) -> None:
+        self.axes.add_patch(Polygon(list(points), facecolor=fill, edgecolor=INK, lw=width, zorder=layer))
+
+    def mark(self, x: float, y: float, shape: str, size: float) -> None:
+        """A small sign of matplotlib's, in the background."""
+        self.axes.plot([x], [y], shape, ms=size, color=SOFT, zorder=1)
+
     def arrow(self, x: float, y: float, dx: float, dy: float, text: str) -> None:
         if not math.hypot(dx, dy):
             return
@@ -139,9 +150,12 @@ class Panel:
         self.axes.plot([x], [y], "o", ms=5, color=INK, zorder=5)
         self.label(x, y - 0.35, text)
 
+    def tall(self, width: float) -> float:
+        """The height, in the units of the panel, that looks as long as a width."""
+        return width * (WIDTH / 10) / (HEIGHT / 8.1)  # the panel is 10 wide and 8.1 high
+
     def circle(self, x: float, y: float, radius: float, filled: bool = False) -> None:
-        # the panel is 10 wide and 8.1 high on 640 by 448 pixels: stretched so that it looks round
-        tall = radius * (WIDTH / 10) / (HEIGHT / 8.1)
+        tall = self.tall(radius)
         angle = np.linspace(0, 2 * math.pi, 121)
         xs, ys = x + radius * np.cos(angle), y + tall * np.sin(angle)
         if filled:
@@ -196,80 +210,6 @@ class Panel:
         self.line([(left, top + 0.6), (left, bottom), (right, bottom), (right, top + 0.6)], thick=True)
         self.line([(left, top), (right, top)])
         self.label(right - 0.9, bottom + 0.35, self.names[role])
-
-    def incline(self, angle: float) -> None:
-        rise = 7.6 * math.tan(math.radians(angle)) * (WIDTH / 10) / (HEIGHT / 8.1)
-        run = 7.6
-        if rise > 4.9:
-            run, rise = run * 4.9 / rise, 4.9
-        left = 5 - run / 2
-        self.slope = (left, run, rise)
-        self.axes.add_patch(
-            Polygon(
-                [(left, 0.9), (left + run, 0.9), (left, 0.9 + rise)],
-                facecolor="#eef0f3",
-                edgecolor=INK,
-                lw=1.6,
-                zorder=1,
-            )
-        )
-        self.label(left + run - 1.25, 1.15, str(self.record.value("angle")), size=9)
-        self.label(left + run / 4, 0.6, self.names["support"], size=9)
-
-    def body_on_incline(self, role: str, angle: float, motion: str) -> None:
-        left, run, rise = self.slope
-        share = 0.45 if self.moment != "after" else 0.7 if motion == "down" else 0.25
-        foot = np.array([left + run * share, 0.9 + rise * (1 - share)])
-        along = np.array([run, -rise]) / math.hypot(run, rise)
-        up = np.array([rise, run]) / math.hypot(run, rise)
-        corners = [foot - along * 0.6, foot + along * 0.6, foot + along * 0.6 + up * 0.8, foot - along * 0.6 + up * 0.8]
-        self.axes.add_patch(Polygon(corners, facecolor=FILL, edgecolor=INK, lw=1.4, zorder=4))
-        middle = foot + up * 0.4
-        self.label(float(middle[0]), float(middle[1]), self.names[role])
-        way = along if motion == "down" else -along
-        start = foot + up * 1.25 - way * 0.6
-        self.arrow(float(start[0]), float(start[1]), float(way[0]) * 1.3, float(way[1]) * 1.3, "")
-        self.label(
-            start[0] + way[0] * 0.65 + 0.25,
-            start[1] + way[1] * 0.65 + 0.4,
-            self.value("v1" if self.moment == "after" else "v0"),
-            color=ACCENT,
-            ha="left",
-        )
-
-    def spring(self, start: float, end: float, y: float) -> None:
-        steps = np.linspace(0, 1, 25)
-        xs = start + (end - start) * steps
-        ys = y + 0.28 * np.where(np.arange(25) % 2 == 0, -1, 1) * ((steps > 0.05) & (steps < 0.95))
-        self.axes.plot(xs, ys, color=INK, lw=1.4, zorder=3)
-
-    def battery(self, x: float, y: float, role: str) -> None:
-        self.axes.plot([x - 0.45, x + 0.45], [y + 0.4, y + 0.4], color=INK, lw=1.6)
-        self.axes.plot([x - 0.22, x + 0.22], [y - 0.4, y - 0.4], color=INK, lw=4)
-        self.label(x + 0.55, y, self.names[role], ha="left")
-
-    def resistor(self, role: str, x: float, y: float, way: str) -> None:
-        width, height = (1.3, 0.5) if way == "h" else (0.42, 1.2)
-        self.axes.add_patch(
-            Rectangle(
-                (x - width / 2, y - height / 2), width, height, facecolor="white", edgecolor=INK, lw=1.6, zorder=4
-            )
-        )
-        text = f"{self.names[role]}, {self.value('R1' if role == 'a' else 'R2')}"
-        if way == "h":
-            self.label(x, y - 0.55 if role == "a" else y - 0.95, text, size=9)
-        else:
-            self.label(x + 0.3, y, text, size=9, ha="left") if x < 6 else self.label(x + 0.2, y + 1.0, text, size=9)
-
-    def lens(self, x: float, y: float, half: float) -> None:
-        bend = np.linspace(-1, 1, 41)
-        right = np.column_stack([x + 0.32 * (1 - bend**2), y + half * bend])
-        left = np.column_stack([x - 0.32 * (1 - bend[::-1] ** 2), y + half * bend[::-1]])
-        self.axes.add_patch(Polygon(np.vstack([right, left]), facecolor="#cfe3f5", edgecolor=INK, lw=1.4, zorder=3))
-
-    def field_mark(self, x: float, y: float, way: str) -> None:
-        """A field line end-on: a cross into the page, a dot out of it."""
-        self.axes.plot([x], [y], "x" if way == "into" else ".", ms=7 if way == "into" else 8, color=SOFT, zorder=1)
 
     def bystander(self) -> None:
         """The object that takes no part, and where it stands."""

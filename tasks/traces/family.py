@@ -77,6 +77,7 @@ GRAVITY = Quantity(
     "m/s²",
     constant=Constant(9.8, 9.7, 10.1, "gravitational acceleration near the ground"),
 )
+ACCENT = "#b5371f"  # the color of motion in a picture
 AWAY_FROM_CENTER = r"away from (?:the )?cent"
 
 

@@ -73,25 +73,25 @@ def recomputation(record: Record, trace: Mapping[str, Any]) -> str:
 def keys(record: Record, trace: Mapping[str, Any]) -> str:
     """Parameters on which question, variables and answer do not agree; empty where they do. What the picture shows is
     checked when it is drawn (`diagrams.draw`)."""
-    family, found = record.family, []
+    family, complaints = record.family, []
     stated = stated_state(record, trace)
     for key in family.givens:
         text = str(record.value(key))
         if key not in stated:
-            found.append(f"{key} is not among the variables")
+            complaints.append(f"{key} is not among the variables")
         if f" {text}" not in trace["question"]:
-            found.append(f"{key} = {text} is not in the question")
+            complaints.append(f"{key} = {text} is not in the question")
     for key in family.conditions:
         if key not in stated:
-            found.append(f"the condition {key} is not among the variables")
+            complaints.append(f"the condition {key} is not among the variables")
         elif str(stated[key]) not in str(trace["question"]):
-            found.append(f"{key} = {stated[key]} is not in the question")
+            complaints.append(f"{key} = {stated[key]} is not in the question")
     if record.question_type == "numeric":
         if family.quantities[record.target].name not in str(trace["question"]):
-            found.append(f"the question does not ask for the {family.quantities[record.target].name}")
+            complaints.append(f"the question does not ask for the {family.quantities[record.target].name}")
         if key_name(family, record.target, record.names) not in trace["state_1"]["new_variables"]:
-            found.append(f"{record.target} is not among the new variables")
-    return "; ".join(found)
+            complaints.append(f"{record.target} is not among the new variables")
+    return "; ".join(complaints)
 
 
 def check_trace(record: Record, trace: Mapping[str, Any]) -> list[Gate]:

@@ -12,7 +12,7 @@ import orjson
 from tasks.traces.bank import SEED, identity, stream
 from tasks.traces.equations import NotMath, evaluate
 from tasks.traces.perturbations import HELD_OUT, PERTURBATIONS, PLACES, SEEN
-from tasks.traces.record import Record, Sentence, Value, canonical, pointers, render
+from tasks.traces.record import Record, Slot, Value, canonical, pointers, render
 from tasks.traces.splits import assign
 from tasks.traces.units import dimension
 
@@ -47,75 +47,83 @@ def _wrong_value(one: Any, other: Any) -> str | None:
     if isinstance(one, Value) and isinstance(other, Value):
         if dimension(one.unit) != dimension(other.unit):
             return f"{other} has another dimension than {one}"
-        truth, found = canonical(one), canonical(other)
-        by = 5.0 if dimension(one.unit) == "temperature" else 0.08 * max(abs(truth), abs(found))
-        return f"{other} where {one} holds" if abs(truth - found) > by else None
+        truth, said = canonical(one), canonical(other)
+        by = 5.0 if dimension(one.unit) == "temperature" else 0.08 * max(abs(truth), abs(said))
+        return f"{other} where {one} holds" if abs(truth - said) > by else None
     return f"{other} where {one} holds" if one != other else None
 
 
 def _relation_set(record: Record) -> set[tuple[str, ...]]:
-    found: set[tuple[str, ...]] = set()
+    pairs: set[tuple[str, ...]] = set()
     inverse = {"left_of": "right_of", "right_of": "left_of", "above": "below", "below": "above"}
     for kind, first, second in record.relations:
         if kind in SYMMETRIC:
-            found |= {(kind, first, second), (kind, second, first)}
+            pairs |= {(kind, first, second), (kind, second, first)}
         else:
-            found |= {(kind, first, second), (inverse.get(kind, kind + "'"), second, first)}
-    return found
+            pairs |= {(kind, first, second), (inverse.get(kind, kind + "'"), second, first)}
+    return pairs
 
 
 def violations(chosen: Record, rejected: Record) -> list[str]:
     """What is physically wrong in `rejected`, by comparison with the recomputed statements of the same scene. Empty for a
     rejected trace that only says the same in other words."""
-    found: list[str] = []
-
-    def compare(where: str, one: Any, other: Any) -> None:
-        if one is not other and one != other and (reason := _wrong_value(one, other)):
-            found.append(f"{where}: {reason}")
-
-    def sentences(where: str, one: Sentence, other: Sentence) -> None:
-        if one is other:
-            return
-        for (key, true), (_, said) in zip(one.slots, other.slots, strict=True):
-            compare(f"{where}.{key}", true, said)
-
-    for one, other in zip(chosen.objects, rejected.objects, strict=True):
-        if one is other:
-            continue
-        for (key, true), (_, told_value) in zip(one.attributes, other.attributes, strict=True):
-            compare(f"{one.name}.{key}", true, told_value)
+    wrong = [
+        f"{where}: {reason}"
+        for where, true, said in _statements(chosen, rejected)
+        if true is not said and true != said and (reason := _wrong_value(true, said))
+    ]
     if chosen.relations is not rejected.relations and _relation_set(chosen) != _relation_set(rejected):
-        found.append("relations: another set of relations")
+        wrong.append("relations: another set of relations")
+    if chosen.equation is not rejected.equation:
+        wrong += _wrong_equation(chosen, rejected)
+    return wrong
+
+
+Statement = tuple[str, Any, Any]  # where, what the chosen trace says there, what the rejected one says
+
+
+def _statements(chosen: Record, rejected: Record) -> Iterator[Statement]:
+    """The statements at which two records of one scene may differ."""
+    for one, other in zip(chosen.objects, rejected.objects, strict=True):
+        if one is not other:
+            yield from _entries(f"{one.name}.", one.attributes, other.attributes)
     for force, other_force in zip(chosen.forces, rejected.forces, strict=True):
-        if force is other_force:
-            continue
-        for part in ("target", "direction", "magnitude"):
-            compare(f"force {force.name}.{part}", getattr(force, part), getattr(other_force, part))
+        if force is not other_force:
+            for part in ("target", "direction", "magnitude"):
+                yield f"force {force.name}.{part}", getattr(force, part), getattr(other_force, part)
     for field in ("variables", "new_variables"):
-        if getattr(chosen, field) is getattr(rejected, field):
-            continue
-        for (key, true), (_, stated) in zip(getattr(chosen, field), getattr(rejected, field), strict=True):
-            compare(key, true, stated)
-    for fact, told in zip(chosen.evidence, rejected.evidence, strict=True):
-        sentences("evidence", fact, told)
-    sentences("effect", chosen.effect, rejected.effect)
-    sentences("change", chosen.change, rejected.change)
-    sentences("derivation", chosen.derivation, rejected.derivation)
-    sentences("explanation", chosen.explanation, rejected.explanation)
-    compare("answer", chosen.answer, rejected.answer)
+        if getattr(chosen, field) is not getattr(rejected, field):
+            yield from _entries("", getattr(chosen, field), getattr(rejected, field))
+    sentences = [("evidence", *facts) for facts in zip(chosen.evidence, rejected.evidence, strict=True)]
+    sentences += [
+        (name, getattr(chosen, name), getattr(rejected, name))
+        for name in ("effect", "change", "derivation", "explanation")
+    ]
+    for name, true, said in sentences:
+        if true is not said:
+            yield from _entries(f"{name}.", true.slots, said.slots)
+    yield "answer", chosen.answer, rejected.answer
     if chosen.intervention is not None and rejected.intervention is not None:
-        compare("response", chosen.intervention.response, rejected.intervention.response)
-        compare("new value", chosen.intervention.new_value, rejected.intervention.new_value)
-    compare("result", chosen.equation.get("result"), rejected.equation.get("result"))
-    if chosen.equation is rejected.equation:
-        return found
+        yield "response", chosen.intervention.response, rejected.intervention.response
+        yield "new value", chosen.intervention.new_value, rejected.intervention.new_value
+    yield "result", chosen.equation.get("result"), rejected.equation.get("result")
+
+
+Entries = tuple[tuple[str, Slot], ...]
+
+
+def _entries(prefix: str, chosen: Entries, rejected: Entries) -> Iterator[Statement]:
+    for (key, true), (_, said) in zip(chosen, rejected, strict=True):
+        yield f"{prefix}{key}", true, said
+
+
+def _wrong_equation(chosen: Record, rejected: Record) -> list[str]:
     try:
         truth, result = (evaluate(str(record.equation).split(" = ")[2], {}) for record in (chosen, rejected))
-        if abs(truth - result) > 0.05 * max(abs(truth), abs(result)):
-            found.append(f"equation: gives {result:.4g} where {truth:.4g} holds")
     except NotMath as error:
-        found.append(f"equation: {error}")
-    return found
+        return [f"equation: {error}"]
+    alike = abs(truth - result) <= 0.05 * max(abs(truth), abs(result))
+    return [] if alike else [f"equation: gives {result:.4g} where {truth:.4g} holds"]
 
 
 def check_pair(pair: Pair, seen: set[bytes] | None = None) -> list[Gate]:

@@ -137,8 +137,8 @@ class Record:
 
     def value(self, key: str) -> Value:
         """How this trace states the quantity `key`, which may be given or derived."""
-        found = self.state[key] if key in self.state else self.family.solve(self.state)[key]
-        return stated(float(found), self.units[key])
+        number = self.state[key] if key in self.state else self.family.solve(self.state)[key]
+        return stated(float(number), self.units[key])
 
 
 def snake(text: str) -> str:
@@ -222,14 +222,14 @@ def pointers(before: Any, after: Any, path: str = "") -> list[str]:
         return []
     if type(before) is type(after):
         if isinstance(before, dict):
-            found = []
+            places = []
             for key in [*before, *(key for key in after if key not in before)]:
                 here = f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
                 if key in before and key in after:
-                    found += pointers(before[key], after[key], here)
+                    places += pointers(before[key], after[key], here)
                 else:
-                    found.append(here)
-            return found
+                    places.append(here)
+            return places
         if isinstance(before, list) and len(before) == len(after):
             return [p for i, pair in enumerate(zip(before, after, strict=True)) for p in pointers(*pair, f"{path}/{i}")]
     return [path]

@@ -229,10 +229,10 @@ def problems(trace: Any, strict: bool = False) -> list[str]:
     by the compiled predicate; `jsonschema` words the complaints."""
     if _FAST[id(RELEASE if strict else LENIENT)](trace):
         return []
-    found = []
+    objections = []
     for error in _validator(strict).iter_errors(trace):
         deepest = min(error.context, key=lambda e: -len(e.absolute_path)) if error.context else error
         pointer = "".join(f"/{part}" for part in deepest.absolute_path) or "/"
         message = deepest.message if len(deepest.message) < 200 else deepest.message[:160] + " ..."
-        found.append(f"{pointer}: {message}")
-    return found
+        objections.append(f"{pointer}: {message}")
+    return objections

@@ -88,21 +88,21 @@ def unit(text: str) -> Unit | None:
 
 def to_canonical(value: float, spelled: str) -> float:
     """`value` in the canonical unit; ValueError where the unit is unknown."""
-    found = unit(spelled)
-    if found is None:
+    meant = unit(spelled)
+    if meant is None:
         raise ValueError(f"unknown unit {spelled!r}")
-    return value * found.factor + found.offset
+    return value * meant.factor + meant.offset
 
 
 def from_canonical(value: float, spelled: str) -> float:
     """The inverse of `to_canonical`."""
-    found = unit(spelled)
-    if found is None:
+    meant = unit(spelled)
+    if meant is None:
         raise ValueError(f"unknown unit {spelled!r}")
-    return (value - found.offset) / found.factor
+    return (value - meant.offset) / meant.factor
 
 
 def dimension(spelled: str) -> str:
     """The dimension of a known unit; `unknown` otherwise."""
-    found = unit(spelled)
-    return found.dimension if found else "unknown"
+    meant = unit(spelled)
+    return meant.dimension if meant else "unknown"

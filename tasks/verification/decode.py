@@ -41,12 +41,12 @@ def _no_constant(name: str) -> Any:
 
 
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         keys = [key for key, _ in pairs]
         twin = next(key for key in keys if keys.count(key) > 1)
         raise _Refused(f"the key {twin!r} occurs twice in one object")
-    return found
+    return members
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=_no_twins, parse_constant=_no_constant, strict=False)

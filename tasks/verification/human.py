@@ -44,12 +44,12 @@ def sample(
         raise BadInput(
             f"the bank has {traces.height} traces and {pairs.height} pairs; {size} items need {checks} and {size - checks}"
         )
-    found = dict(
+    first_label = dict(
         verdicts.filter(pl.col("setting") == "gold").select("trace_id", pl.col("labels").list.first()).iter_rows()
     )
     strata: dict[str, dict[str, list[str]]] = {}
     for pair_id, family in pairs.select("pair_id", "family").sort("pair_id").iter_rows():
-        strata.setdefault(str(found.get(pair_id)), {}).setdefault(family, []).append(pair_id)
+        strata.setdefault(str(first_label.get(pair_id)), {}).setdefault(family, []).append(pair_id)
     for families in strata.values():
         for members in families.values():
             rng.shuffle(members)
@@ -120,7 +120,7 @@ For each line of `sheet.csv` look at the picture, the question and the trace. Wo
 
 def read_sheet(path: Path, items: Iterable[str]) -> dict[str, dict[str, Any]]:
     """An annotator's sheet: item -> parts and labels. BadInput names line and column."""
-    known, found = set(items), dict[str, dict[str, Any]]()
+    known, judged = set(items), dict[str, dict[str, Any]]()
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file))
@@ -130,7 +130,7 @@ def read_sheet(path: Path, items: Iterable[str]) -> dict[str, dict[str, Any]]:
         item = (row.get("item") or "").strip()
         if item not in known:
             raise BadInput(f"{path}, row {line}, column item: {item!r} is not in the key")
-        if item in found:
+        if item in judged:
             raise BadInput(f"{path}, row {line}, column item: {item!r} occurs twice")
         parts = {}
         for part in PARTS:
@@ -142,10 +142,10 @@ def read_sheet(path: Path, items: Iterable[str]) -> dict[str, dict[str, Any]]:
         for label in labels:
             if label not in LABELS:
                 raise BadInput(f"{path}, row {line}, column labels: {label!r}; there are {', '.join(LABELS)}")
-        found[item] = {**parts, "labels": frozenset(labels)}
-    if missing := sorted(known - set(found)):
+        judged[item] = {**parts, "labels": frozenset(labels)}
+    if missing := sorted(known - set(judged)):
         raise BadInput(f"{path}: {len(missing)} items are missing, the first is {missing[0]}")
-    return found
+    return judged
 
 
 def kappa(one: Sequence[bool], other: Sequence[bool]) -> float | None:
@@ -206,11 +206,11 @@ def validate(
     rows = []
     for label in LABELS:
         human = [label in labels for labels in truth.values()]
-        found = [label in verdicts[key[item]["subject_id"]]["labels"] for item in truth]
-        hits = sum(a and b for a, b in zip(human, found, strict=True))
-        precision = hits / sum(found) if sum(found) else None
+        flagged = [label in verdicts[key[item]["subject_id"]]["labels"] for item in truth]
+        hits = sum(a and b for a, b in zip(human, flagged, strict=True))
+        precision = hits / sum(flagged) if sum(flagged) else None
         recall = hits / sum(human) if sum(human) else None
-        f1 = 2 * hits / (sum(found) + sum(human)) if sum(found) + sum(human) else None
+        f1 = 2 * hits / (sum(flagged) + sum(human)) if sum(flagged) + sum(human) else None
         agreement = kappa([label in first[i]["labels"] for i in key], [label in second[i]["labels"] for i in key])
         open_ = [verdicts[key[i]["subject_id"]] for i in truth]
         abstained = sum("abstain" in (v["z_state"], v["z_trans"], v["z_ans"], v["z_faith"]) for v in open_)
@@ -219,7 +219,7 @@ def validate(
                 "label": label,
                 "n": len(truth),
                 "n_human": sum(human),
-                "n_verifier": sum(found),
+                "n_verifier": sum(flagged),
                 "precision": precision,
                 "recall": recall,
                 "f1": f1,

@@ -56,22 +56,22 @@ SPOKEN = (
 
 def _numbers(trace: Trace) -> list[tuple[dict[str, Any], str]]:
     """(quantity object, where) of every `{"value": number, "unit": ...}` of the trace."""
-    found = []
+    numbers = []
     for table in (trace["state_0"]["variables"], trace["state_1"]["new_variables"]):
-        found += [
+        numbers += [
             (value, "variable")
             for value in table.values()
             if isinstance(value, dict) and _is_number(value.get("value"))
         ]
     for thing in trace["state_0"]["objects"]:
-        found += [
+        numbers += [
             (v, "attribute")
             for v in thing.get("attributes", {}).values()
             if isinstance(v, dict) and _is_number(v.get("value"))
         ]
     if _is_number(trace["answer"].get("value")):
-        found.append((trace["answer"], "answer"))
-    return found
+        numbers.append((trace["answer"], "answer"))
+    return numbers
 
 
 def _is_number(value: Any) -> bool:

@@ -187,21 +187,23 @@ def _written(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 def occurrences(text: str, names: Iterable[str]) -> list[tuple[int, int, str]]:
     """(start, end, name) of every whole-word mention of the objects in a lower-case text, in order; where two names
     overlap the longer one counts."""
-    found: list[tuple[int, int, str]] = []
+    mentions: list[tuple[int, int, str]] = []
     for form, name in _written(tuple(names)):
         start = text.find(form)
         while start >= 0:
             end = start + len(form)
             before, after = text[start - 1 : start], text[end : end + 1]
             if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
-                found.append((start, end, name))
+                mentions.append((start, end, name))
             start = text.find(form, end)
-    if len(found) > 1:
-        found.sort(key=lambda item: (item[0], -item[1]))
-        found = [
-            item for i, item in enumerate(found) if i == 0 or item[0] >= found[i - 1][1] or item[1] > found[i - 1][1]
+    if len(mentions) > 1:
+        mentions.sort(key=lambda item: (item[0], -item[1]))
+        mentions = [
+            item
+            for i, item in enumerate(mentions)
+            if i == 0 or item[0] >= mentions[i - 1][1] or item[1] > mentions[i - 1][1]
         ]
-    return found
+    return mentions
 
 
 def first_mentions(text: str, names: Iterable[str]) -> dict[str, tuple[int, int]]:

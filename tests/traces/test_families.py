@@ -9,7 +9,7 @@ import pytest
 
 from tasks.traces import bank, gates
 from tasks.traces.equations import evaluate
-from tasks.traces.families import FAMILIES
+from tasks.traces.families import FAMILIES, RELEASE
 from tasks.traces.record import render
 from tasks.traces.units import dimension, from_canonical, to_canonical, unit
 
@@ -160,3 +160,40 @@ def test_special_units_agree_with_pint():
     ):
         assert dimension(one) == dimension(other) != "unknown", (one, other)
     assert unit("furlongs per") is None
+
+
+def test_families_are_found_by_being_there_in_the_order_of_the_release():
+    assert tuple(FAMILIES)[:17] == RELEASE
+    assert {family.name: name for name, family in FAMILIES.items()} == {name: name for name in FAMILIES}
+
+
+def test_a_family_from_outside_is_generated_verified_and_keyed_apart(monkeypatch):
+    from tasks.traces.pairs import make
+    from tasks.traces.stages import TRACES, configs
+    from tasks.verification.verifier import verify
+
+    before = configs(17, 2026, 1)[TRACES.name]["lever"]
+    monkeypatch.setattr(FAMILIES, "_registered", {})
+    FAMILIES.register("seesaw", dataclasses.replace(FAMILIES["lever"], name="seesaw"))
+    assert tuple(FAMILIES) == (*RELEASE, "seesaw")
+    record = bank.trace(FAMILIES["seesaw"], 0)
+    assert verify(render(record)).family == "seesaw"
+    assert verify(render(record)).z_ans == "valid"
+    assert all(verify(pair.rendered).labels for pair in make(record, "test", 8) if pair.label == "relation")
+    after = configs(18, 2026, 1)[TRACES.name]
+    assert list(after) == [*RELEASE, "seesaw"]
+    assert after["lever"]["families"] == [*RELEASE, "seesaw"], "the same number of traces over other families"
+    assert "families" not in before
+    assert configs(17, 2026, 1, RELEASE)[TRACES.name]["lever"] == before
+
+
+def test_what_is_peculiar_to_a_family_is_its_own():
+    """No module of traces or verification names a family, but the registry and the family's own file."""
+    import re
+    from pathlib import Path
+
+    vocabulary = {"friction", "buoyancy", "spring", "fluid", "wave", "lever"}  # words of forces and things, too
+    wanted = re.compile(r"\b(?:" + "|".join(name for name in RELEASE if name not in vocabulary) + r")\b")
+    root = Path(bank.__file__).parents[1]
+    for path in (*root.glob("traces/*.py"), *root.glob("verification/**/*.py")):
+        assert not wanted.search(path.read_text(encoding="utf-8")), path

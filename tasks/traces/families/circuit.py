@@ -21,25 +21,46 @@ def _equations(s: Solved) -> dict[str, str]:
 
 def _draw(p: Panel) -> None:
     s = p.state
-    p.battery(1.2, 3, "battery")
+    _draw_battery(p, 1.2, 3)
     p.line([(1.2, 3.4), (1.2, 5), (8, 5), (8, 1), (1.2, 1), (1.2, 2.6)])
     series = s["wiring"] == "series"
     open_still = p.moment == "before"
     if series:
-        p.resistor("a", 3.6, 5, "h")
-        p.resistor("b", 6.1, 5, "h")
+        _draw_resistor(p, "a", 3.6, 5, "h")
+        _draw_resistor(p, "b", 6.1, 5, "h")
         if open_still:
             p.line([(5.2, 5), (5.2, 5.75), (7.05, 5.75), (7.05, 5)], dashed=True)
             p.label(6.1, 6.0, "bridged at first")
     else:
-        p.resistor("a", 8, 3, "v")
+        _draw_resistor(p, "a", 8, 3, "v")
         p.line([(5, 5), (5, 3.6)], dashed=open_still)
         p.line([(5, 2.4), (5, 1)], dashed=open_still)
-        p.resistor("b", 5, 3, "v")
+        _draw_resistor(p, "b", 5, 3, "v")
         if open_still:
             p.label(4.0, 4.4, "open at first")
     p.show("V", "R1", "R2")
     p.note(f"{p.names['b']} is added in {s['wiring']}")
+
+
+def _draw_battery(p: Panel, x: float, y: float) -> None:
+    p.curve([(x - 0.45, y + 0.4), (x + 0.45, y + 0.4)], 1.6, 2)
+    p.curve([(x - 0.22, y - 0.4), (x + 0.22, y - 0.4)], 4, 2)
+    p.label(x + 0.55, y, p.names["battery"], ha="left")
+
+
+def _draw_resistor(p: Panel, role: str, x: float, y: float, way: str) -> None:
+    """A resistor with its name and value; `way` is h(orizontal) or v(ertical)."""
+    width, height = (1.3, 0.5) if way == "h" else (0.42, 1.2)
+    left, low = x - width / 2, y - height / 2
+    corners = [(left, low), (left + width, low), (left + width, low + height), (left, low + height)]
+    p.polygon(corners, "white", 1.6, 4)
+    text = f"{p.names[role]}, {p.value('R1' if role == 'a' else 'R2')}"
+    if way == "h":
+        p.label(x, y - 0.55 if role == "a" else y - 0.95, text, size=9)
+    elif x < 6:
+        p.label(x + 0.3, y, text, size=9, ha="left")
+    else:
+        p.label(x + 0.2, y + 1.0, text, size=9)
 
 
 FAMILY = Family(

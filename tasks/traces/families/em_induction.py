@@ -28,9 +28,10 @@ def _equations(s: Solved) -> dict[str, str]:
 
 def _draw(p: Panel) -> None:
     s = p.state
+    end_on = ("x", 7) if s["field"] == "into" else (".", 8)  # a field line: a cross into the page, a dot out of it
     for i in range(7):
         for j in range(4):
-            p.field_mark(1.4 + 1.2 * i, 1.4 + 1.1 * j, s["field"])
+            p.mark(1.4 + 1.2 * i, 1.4 + 1.1 * j, *end_on)
     p.circle(5, 3.05, 1.55)
     p.label(5, 4.95, p.names["coil"])
     p.label(8.6, 5.3, p.value("B1" if p.moment == "after" else "B0"))

@@ -5,9 +5,9 @@ Friction opposes the sliding, so the same slope speeds a body up or slows it dow
 force, acceleration, final speed, distance. Counterfactual: mass (changes forces, never the acceleration), angle, mu.
 """
 
-from math import cos, radians, sin
+from math import cos, hypot, radians, sin, tan
 
-from tasks.traces.family import BODIES, GRAVITY, Family, ForceSpec, Outcome, Panel, Quantity, Solved
+from tasks.traces.family import ACCENT, BODIES, GRAVITY, Family, ForceSpec, Outcome, Panel, Quantity, Solved
 
 
 def _along(motion: str, g: float, angle: float, mu: float) -> float:
@@ -35,10 +35,44 @@ def _equations(s: Solved) -> dict[str, str]:
 
 
 def _draw(p: Panel) -> None:
-    angle = p.state["angle"]
-    p.incline(angle)
-    p.body_on_incline("body", angle, p.state["motion"])
+    slope = _draw_incline(p)
+    _draw_body(p, *slope)
     p.show("angle", "mass", "mu", "v0", "t", "g")
+
+
+def _draw_incline(p: Panel) -> tuple[float, float, float]:
+    """(left end, horizontal length, height) of the incline, which stays within the panel."""
+    run = 7.6
+    rise = p.tall(run * tan(radians(p.state["angle"])))
+    if rise > 4.9:
+        run, rise = run * 4.9 / rise, 4.9
+    left = 5 - run / 2
+    p.polygon([(left, 0.9), (left + run, 0.9), (left, 0.9 + rise)], "#eef0f3", 1.6, 1)
+    p.label(left + run - 1.25, 1.15, str(p.record.value("angle")), size=9)
+    p.label(left + run / 4, 0.6, p.names["support"], size=9)
+    return left, run, rise
+
+
+def _draw_body(p: Panel, left: float, run: float, rise: float) -> None:
+    """The body on the incline, and an arrow along its motion."""
+    down = p.state["motion"] == "down"
+    share = 0.45 if p.moment != "after" else 0.7 if down else 0.25
+    length = hypot(run, rise)
+    (ax, ay), (ux, uy) = (run / length, -rise / length), (rise / length, run / length)  # along the slope, and off it
+    x, y = left + run * share, 0.9 + rise * (1 - share)
+    feet = [(x - ax * 0.6, y - ay * 0.6), (x + ax * 0.6, y + ay * 0.6)]
+    p.polygon([*feet, *((fx + ux * 0.8, fy + uy * 0.8) for fx, fy in reversed(feet))], layer=4)
+    p.label(x + ux * 0.4, y + uy * 0.4, p.names["body"])
+    wx, wy = (ax, ay) if down else (-ax, -ay)
+    x, y = x + ux * 1.25 - wx * 0.6, y + uy * 1.25 - wy * 0.6
+    p.arrow(x, y, wx * 1.3, wy * 1.3, "")
+    p.label(
+        x + wx * 0.65 + 0.25,
+        y + wy * 0.65 + 0.4,
+        p.value("v1" if p.moment == "after" else "v0"),
+        color=ACCENT,
+        ha="left",
+    )
 
 
 FAMILY = Family(

@@ -19,7 +19,7 @@ def _equations(s: Solved) -> dict[str, str]:
 def _draw(p: Panel) -> None:
     s = p.state
     p.line([(0.6, 3), (9.4, 3)], dashed=True)
-    p.lens(5, 3, 2.1)
+    _draw_lens(p, 5, 3, 2.1)
     p.label(5, 5.35, p.names["lens"])
     way = -1 if s["side"] == "left" else 1
     reach = max(s["do"], s["di"] if s["image"] == "virtual" else 0, 2 * s["f"])
@@ -29,6 +29,13 @@ def _draw(p: Panel) -> None:
         p.dot(5 + side * s["f"] * scale, 3, "F")
     p.span(5, 5 + way * s["do"] * scale, 1.5, p.value("do"))
     p.show("f", "do", "ho")
+
+
+def _draw_lens(p: Panel, x: float, y: float, half: float) -> None:
+    bend = [i / 20 - 1 for i in range(41)]
+    right = [(x + 0.32 * (1 - b * b), y + half * b) for b in bend]
+    left = [(x - 0.32 * (1 - b * b), y + half * b) for b in reversed(bend)]
+    p.polygon([*right, *left], "#cfe3f5")
 
 
 FAMILY = Family(

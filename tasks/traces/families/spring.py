@@ -29,13 +29,19 @@ def _draw(p: Panel) -> None:
     now = s["x1"] if p.moment == "after" else s["x0"]
     away = 1.6 * now / s["x0"] * (1 if s["spring_state"] == "stretched" else -1)
     x = 5 + away if left else 5 - away
-    p.spring(0.6 if left else 9.4, x - 0.7 if left else x + 0.7, 1.7)
+    _draw_spring(p, 0.6 if left else 9.4, x - 0.7 if left else x + 0.7, 1.7)
     p.box("body", x - 0.7, 1, 1.4, 1.3)
     p.line([(5, 0.9), (5, 3.5)], dashed=True)
     p.label(5, 3.75, "relaxed position")
     p.span(5, x, 2.8, p.value("x1" if p.moment == "after" else "x0"))
     p.show("mass", "k", "x0", "x1")
     p.note(f"the {p.names['spring']} is {s['spring_state']}")
+
+
+def _draw_spring(p: Panel, start: float, end: float, y: float) -> None:
+    """A zigzag of 24 steps with straight ends."""
+    swing = (0 if not 0.05 < i / 24 < 0.95 else 0.28 if i % 2 else -0.28 for i in range(25))
+    p.curve([(start + (end - start) * (i / 24), y + dy) for i, dy in enumerate(swing)])
 
 
 FAMILY = Family(
