@@ -8,7 +8,6 @@ all that it takes to add one. Environments from outside come by entry point (gro
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import importlib.metadata
@@ -67,9 +66,10 @@ def environment(world: str, name: str, env_id: str | None = None) -> Environment
         return _imported(world, name)(env_id)
     known = environments(world)
     if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise BadInput(f"unknown {world} environment {name!r}; {hint}there are {', '.join(sorted(known))}")
+        from tasks.config import nearest
+
+        there = ", ".join(sorted(known))
+        raise BadInput(f"unknown {world} environment {name!r}{nearest(name, known)}; there are {there}")
     return known[name](env_id)
 
 

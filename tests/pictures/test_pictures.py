@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from PIL import Image
 
 from tasks.pictures import styles
+from tasks.pictures.pixels import differing
 from tasks.pictures.png import BadPicture, Picture, chunks, decode, encode, image_id
 from tasks.pictures.storyboard import CAPTION, COLUMNS, GAP, captioned, lettering, panel, sheet, storyboard
 
@@ -111,3 +112,12 @@ def test_png_encoding_is_what_pillow_reads():
     assert picture.mode == "RGB" and not picture.info
     assert np.array_equal(np.asarray(picture), pixels)
     assert json.dumps(Picture(pixels).row() | {"png": ""})
+
+
+def test_pixels_differ_in_any_channel_by_so_many_levels():
+    a = np.full((2, 3, 3), 100, dtype=np.uint8)
+    b = a.copy()
+    b[0, 0, 2], b[1, 1, 0], b[1, 2, 1] = 101, 76, 124
+    assert differing(a, b).tolist() == [[True, False, False], [False, True, True]]
+    assert differing(a, b, by=24).tolist() == [[False, False, False], [False, True, True]]
+    assert not differing(a, b, by=25).any()

@@ -97,11 +97,13 @@ def test_it_brings_environments_profiles_and_prompts(lagoon, tmp_path):
 
 
 def test_what_it_does_not_bring_is_said_with_what_there_is(lagoon):
-    with pytest.raises(BadInput, match=r"no profile 'tinny' of lagoon; did you mean 'tiny'\? there are tiny"):
+    with pytest.raises(BadInput, match=r"no profile 'tinny' of lagoon \(did you mean 'tiny'\?\); there are tiny"):
         load("lagoon", "tinny")
     with pytest.raises(BadInput, match=r"unknown world 'lagon'.*'lagoon'"):
         load("lagon", "tiny")
-    with pytest.raises(BadInput, match="unknown lagoon environment 'island'; did you mean 'islands'"):
+    with pytest.raises(
+        BadInput, match=r"unknown lagoon environment 'island' \(did you mean 'islands'\?\); there are islands"
+    ):
         environment("lagoon", "island")
     with pytest.raises(BadInput, match=r"no prompt set 'lagoon-v2'; there are .*lagoon-v1"):
         prompt_set("lagoon-v2", "lagoon")

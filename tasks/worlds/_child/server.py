@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import importlib
 import importlib.util
-import json
 import os
 import platform
 import select
@@ -81,7 +80,7 @@ class Engines:
 
     def get(self, options: dict[str, Any], role: str) -> Any:
         """The engine with these options (`simulator`, and what `Engine` takes) that plays a role."""
-        key = json.dumps([role, options], sort_keys=True)
+        key = f"{role} {options}"
         if key not in self._engines:
             others = dict(options)
             module = self._module("engine")  # first, since a simulator's file may import from it

@@ -18,6 +18,7 @@ import numpy as np
 
 PROTOCOL = 1
 _RAW = "\0raw"  # the only key of what stands for an array or a byte string; its value is the number of that one
+_NOTHING = "[]"
 _READ = 1 << 16
 _MOST_BUFFERS = 64  # in one system call
 
@@ -50,7 +51,8 @@ def encode(message: Any) -> list[memoryview]:
         return {_RAW: len(raw) - 1}
 
     text = json.dumps(message, default=stand_in, separators=(",", ":"))
-    return [memoryview(f"{json.dumps(announced, separators=(',', ':'))}\t{text}\n".encode("ascii")), *raw]
+    head = json.dumps(announced) if announced else _NOTHING
+    return [memoryview(f"{head}\t{text}\n".encode("ascii")), *raw]
 
 
 class Wire:
@@ -59,6 +61,9 @@ class Wire:
     def __init__(self, reading: int, writing: int):
         self._reading, self._writing = reading, writing
         self._rest = b""  # read already, not yet asked for
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(reading, select.POLLIN)
+        self._writable.register(writing, select.POLLOUT)
         for descriptor in (reading, writing):
             os.set_inheritable(descriptor, False)
 
@@ -72,10 +77,10 @@ class Wire:
         TooLate."""
         pending = [buffer for buffer in buffers if len(buffer)]
         while pending:
-            _wait(self._writing, select.POLLOUT, deadline)
             try:
                 sent = os.writev(self._writing, pending[:_MOST_BUFFERS])
             except BlockingIOError:
+                _wait(self._writable, deadline)
                 continue
             except OSError as error:
                 raise Closed from error
@@ -86,13 +91,15 @@ class Wire:
 
     def receive(self, deadline: float | None = None) -> Any:
         """The next message. Raises Closed, TooLate."""
-        announced, _, text = self._line(deadline).partition(b"\t")
-        raw = [self._raw(kind, shape, deadline) for kind, shape in json.loads(announced)]
+        head, _, text = self._line(deadline).decode("ascii").partition("\t")
+        if head == _NOTHING:
+            return json.loads(text)
+        raw = [self._raw(kind, shape, deadline) for kind, shape in json.loads(head)]
 
         def put_back(value: dict[str, Any]) -> Any:
             return raw[value[_RAW]] if len(value) == 1 and _RAW in value else value
 
-        return json.loads(text, object_hook=put_back if raw else None)
+        return json.loads(text, object_hook=put_back)
 
     def _line(self, deadline: float | None) -> bytes:
         parts = [self._rest]
@@ -102,7 +109,7 @@ class Wire:
         return line
 
     def _some(self, deadline: float | None) -> bytes:
-        _wait(self._reading, select.POLLIN, deadline)
+        _wait(self._readable, deadline)
         try:
             data = os.read(self._reading, _READ)
         except OSError as error:
@@ -125,7 +132,7 @@ class Wire:
         at = min(len(self._rest), len(into))
         into[:at], self._rest = self._rest[:at], self._rest[at:]
         while at < len(into):
-            _wait(self._reading, select.POLLIN, deadline)
+            _wait(self._readable, deadline)
             try:
                 count = os.readv(self._reading, [into[at:]])
             except OSError as error:
@@ -135,11 +142,7 @@ class Wire:
             at += count
 
 
-def _wait(descriptor: int, event: int, deadline: float | None) -> None:
-    """Until the descriptor is ready, or has been hung up. Raises TooLate."""
-    if deadline is None:
-        return
-    poll = select.poll()
-    poll.register(descriptor, event)
-    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+def _wait(poll: select.poll, deadline: float | None) -> None:
+    """Until what it watches is ready, or has been hung up. Raises TooLate."""
+    if deadline is not None and not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
         raise TooLate

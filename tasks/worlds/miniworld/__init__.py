@@ -6,6 +6,7 @@ Importing this package needs no OpenGL; a child process loads it when an environ
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 from tasks.errors import WorldauditError
 from tasks.worlds.base import World
@@ -34,13 +35,12 @@ def check() -> list[tuple[str, bool, str]]:
 
 
 def _drawing() -> tuple[str, bool, str]:
-    from tasks.worlds.miniworld.oneroom import OneRoom
+    from tasks.worlds import environment
 
     try:
-        engine = OneRoom().engine
-        start, _ = engine.reset(0)
-        engine.show([start])
-        return "drawing", True, engine.about()
+        room: Any = environment(WORLD.name, "oneroom")
+        next(room.frames(0, room.execute(0, [])))
+        return "drawing", True, room.engine.about()
     except WorldauditError as error:
         return "drawing", False, str(error)
 

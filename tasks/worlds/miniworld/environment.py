@@ -18,9 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
-from tasks.pictures.pixels import Pixels
+from tasks.pictures.pixels import Pixels, differing
 from tasks.worlds.base import Branch, Environment, Episode, Event, Intervention, Interventions, Json, MaskBox, Rejected
 from tasks.worlds.miniworld import WORLD
 from tasks.worlds.miniworld.child.state import (
@@ -360,8 +358,7 @@ def _across(state: RoomState, thing: Thing) -> list[Point]:
 
 def _differ(a: Pixels, b: Pixels) -> bool:
     """Whether a person would tell two frames apart: two percent of the pixels differ by 24 levels or more."""
-    far = np.abs(a.astype(np.int16) - b) >= 24
-    return bool((far[..., 0] | far[..., 1] | far[..., 2]).mean() >= 0.02)
+    return bool(differing(a, b, by=24).mean() >= 0.02)
 
 
 def _same_place(state: RoomState, pose: tuple[float, float, float], forward: float, turn: float) -> bool:

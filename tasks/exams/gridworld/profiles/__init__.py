@@ -16,13 +16,13 @@ E = { groups = 24, roles = { identity_short = 24, ... } }
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tasks.config import nearest
 from tasks.errors import BadInput
 from tasks.exams.gridworld.prompts import load as prompt_set
 from tasks.worlds import WORLDS
@@ -130,9 +130,8 @@ def load(world: str, profile: str) -> Profile:
             raise FileNotFoundError(profile)
         table = tomllib.loads(path.read_text())
     except FileNotFoundError:
-        close = difflib.get_close_matches(profile, known, 1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise BadInput(f"no profile {profile!r} of {world}; {hint}there are {', '.join(known) or 'none'}") from None
+        there = ", ".join(known) or "none"
+        raise BadInput(f"no profile {profile!r} of {world}{nearest(profile, known)}; there are {there}") from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: {error}") from error
     try:
