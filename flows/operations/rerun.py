@@ -39,7 +39,7 @@ def again(store: Store, name: str, start: str, judges: Collection[str], only_fai
         if step.stage.spending is not None:
             if step.name == start:
                 askings |= _askings(store, step, shards, only_failed)
-        elif not (only_failed and step.name == start):  # what failed has no artifact, and what has one did not fail
+        elif not only_failed:  # what failed has no artifact, and what follows is found by what it reads
             refresh += [step.name] if len(shards) == len(step.shards) else [f"{step.name}[{name}]" for name in shards]
     return dataclasses.replace(request, refresh=tuple(refresh), askings=askings)
 

@@ -45,7 +45,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
         "audit": RUN,
         "generate": ["generate", "minigrid", "--profile", TINY],
         "infer": ["infer", "latest", "--judge", "coin"],
-        "score": ["score", "latest"],
+        "score": ["score", "latest", "--judge", "coin"],
         "import-responses": ["import-responses", str(folder / "answers.jsonl"), "--judge", "elsewhere"],
         "shortcuts": ["audit", "exam"],
         "compare": ["compare", "coin", "always-success", "--resamples", "200"],
@@ -73,11 +73,11 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def failing(step: str) -> Any:
-    """Every shard of `step` fails; those of other steps are computed."""
+    """Every shard of `step` fails; those of other steps are computed, and so is what an unfinished judge has so far."""
     dispatch = Runner._dispatch
 
     def refuse(self: Runner, name: str, stage: Stage, shards: Shards) -> Iterator[tuple[str, ShardResult | Exception]]:
-        if name == step:
+        if name == step and not any("snapshot" in config for config, _ in shards.values()):
             yield from ((shard, StageFailed("made to fail")) for shard in shards)
         else:
             yield from dispatch(self, name, stage, shards)

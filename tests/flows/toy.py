@@ -65,7 +65,8 @@ def start(
     store: Path | str, n: int = 3, processes: int = 0, refresh: tuple[str, ...] = (), chain: Chain = CHAIN
 ) -> Run:
     """A run of the toy chain, not executed yet."""
-    request = Request(store=str(store), command="toy", chain=chain.name, parameters={"n": n}, refresh=refresh)
+    parameters = chain.parse({"n": n}).model_dump()
+    request = Request(store=str(store), command="toy", chain=chain.name, parameters=parameters, refresh=refresh)
     runner = Runner(str(store), processes=processes, refresh=refresh)
     return Run(request, chain, chain.parse(request.parameters), Configuration(), runner)
 
