@@ -17,14 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pydantic
 
 from tasks.config import describe
 from tasks.errors import BadInput
 from tasks.registry import Registry
-from tasks.stage import Stage
+
+if TYPE_CHECKING:
+    from tasks.stage import Stage
 
 Keys = dict[str, str]  # shard -> key of an artifact
 

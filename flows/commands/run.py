@@ -9,9 +9,8 @@ import click
 from flows.commands.context import Context, with_common_options
 from flows.commands.launching import chain_options, computing, launched, server_for
 from flows.commands.texts import summary_text
-from flows.request import CHAINS
 from tasks.errors import BadInput
-from tasks.worlds import WORLDS
+from tasks.worlds import WORLDS  # light; what is heavy is imported after the server has been started
 
 _judges = click.option("--judge", "judges", multiple=True, metavar="NAME", help="A judge; may be repeated.")
 _refresh = click.option(
@@ -23,12 +22,14 @@ class _Chains(click.Group):
     """`run NAME`: a world, whose audit it is, or any other chain that is runnable, with an option for each parameter."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        from flows.request import CHAINS
+
         return [*WORLDS, *(name for name in CHAINS if _runnable(name))]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name in WORLDS:
             return with_common_options(_world_command(name))
-        if name in CHAINS and CHAINS[name].runnable:
+        if _runnable(name):
             return with_common_options(_chain_command(name))
         return None
 
@@ -44,10 +45,13 @@ class _Chains(click.Group):
 
 
 def _runnable(name: str) -> bool:
+    """Whether there is such a chain with a command of its own. One that cannot be loaded is listed: using it says why."""
+    from flows.request import CHAINS
+
     try:
-        return CHAINS[name].runnable
-    except BadInput:  # an installed package's chain that cannot be loaded: using it says why, the others work
-        return False
+        return name in CHAINS and CHAINS[name].runnable
+    except BadInput:
+        return True
 
 
 @click.command(cls=_Chains)
@@ -74,6 +78,8 @@ def _world_command(world: str) -> click.Command:
 
 
 def _chain_command(name: str) -> click.Command:
+    from flows.request import CHAINS
+
     @click.command(name)
     @chain_options(CHAINS[name])
     @_refresh

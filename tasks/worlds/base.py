@@ -11,9 +11,10 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from tasks.pictures.pixels import Pixels
+if TYPE_CHECKING:
+    from tasks.pictures.pixels import Pixels
 
 Json = dict[str, Any]
 Interventions = list[tuple[str, Callable[[], list[Any]]]]  # named ways, each giving what to change at t = 0
