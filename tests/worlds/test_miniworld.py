@@ -275,6 +275,17 @@ def test_an_episode_is_not_gone_on_with_in_a_process_that_never_began_it():
 
 
 @needs_gl
+def test_an_engine_that_is_made_meanwhile_leaves_the_floor_plan_of_the_others(engine_of_another_process):
+    """MiniWorld has one display list for all its environments, and makes each with a world of its own."""
+    first = engine_of_another_process
+    maze = RemoteEngine("simulator:Simulator", "MiniWorld-MazeS3-v0", "maze", "", "main", first._process)
+    _, results, frames = first.replay(0, ["turn_left"], [], {0})
+    maze.walls(1)
+    (again,) = first.show([results[0][0]])
+    assert np.array_equal(again, frames[0])
+
+
+@needs_gl
 def test_nothing_is_printed(capfd):
     list(OneRoom().frames(0, OneRoom().execute(0, ["turn_left"])))
     assert capfd.readouterr() == ("", "")

@@ -35,6 +35,7 @@ class Engine:
         load_opengl()
         self.simulator = simulator(name, mission)
         self.env = self.simulator.make(env_id)
+        Engine.compiled = None  # MiniWorld resets what it makes, and brings that floor plan into its display list
         self.env.params = self.env.params.copy()
         self.env.params.set("cam_pitch", CAMERA_PITCH)
         self.env.domain_rand = False
