@@ -35,7 +35,7 @@ class ChainParameters(pydantic.BaseModel):
     """What a chain wants to know: plain values, each with a description, so that a command, a Prefect UI and run.json
     can hold them."""
 
-    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True)

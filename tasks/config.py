@@ -35,7 +35,7 @@ from tasks.errors import BadInput
 
 
 class _Strict(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(extra="forbid")
+    model_config = pydantic.ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class Dask(_Strict):

@@ -17,7 +17,7 @@ from tasks.stage import Stage
 class Side(pydantic.BaseModel):
     """A judge of a run: the keys of what it was asked and what it answered."""
 
-    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     name: str
     answers: str

@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from flows.commands.context import Context, common_options, with_common_options
+from tasks.printable import printable, printable_json
 
 COMMANDS = {  # name: (where it is, what it does); a command is imported only when it is used
     "run": ("flows.commands.run:run", "A whole chain: for a world generate, infer, parse, score, report."),
@@ -130,9 +131,9 @@ def _fail(message: str, code: int, wants_json: bool, usage: click.Context | None
     message = re.sub(r"\s+$", "", message)
     if usage is not None:
         print(usage.get_usage(), file=sys.stderr)
-    print(f"worldaudit: {message}", file=sys.stderr, flush=True)
+    print(printable(f"worldaudit: {message}"), file=sys.stderr, flush=True)
     if wants_json:
-        print(json.dumps({"error": message, "exit_code": code}, ensure_ascii=False), flush=True)
+        print(printable_json(json.dumps({"error": message, "exit_code": code}, ensure_ascii=False)), flush=True)
     return code
 
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from tasks.printable import printable, printable_json
+
 if TYPE_CHECKING:
     from tasks.config import Configuration
 
@@ -51,7 +53,7 @@ class Context:
 
     def emit(self, value: dict[str, Any], text: str) -> None:
         """The command's result: one JSON object with --json, else the text."""
-        print(json.dumps(value, ensure_ascii=False) if self.json else text, flush=True)
+        print(printable_json(json.dumps(value, ensure_ascii=False)) if self.json else printable(text), flush=True)
 
 
 def _set(name: str) -> Any:

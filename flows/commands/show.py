@@ -10,6 +10,7 @@ import click
 
 from flows.commands.context import Context, refuses
 from flows.commands.texts import runs_text, summary_text
+from tasks.printable import printable
 
 
 @refuses("--dry-run", "it computes nothing")
@@ -36,7 +37,7 @@ def runs(obj: Context, /, watch: bool, limit: int, kind: str | None) -> None:
             obj.emit({"runs": newest, "damaged": damaged}, text)
             return
         click.clear()
-        print(f"{store.location} at {time.strftime('%H:%M:%S')}, Ctrl-C ends\n\n{text}", flush=True)
+        print(printable(f"{store.location} at {time.strftime('%H:%M:%S')}, Ctrl-C ends\n\n{text}"), flush=True)
         time.sleep(2)
 
 

@@ -14,6 +14,7 @@ from flows.commands.launching import chain_options, computing, launched, server_
 from flows.commands.texts import shown
 from flows.request import CHAINS
 from tasks.errors import BadInput
+from tasks.printable import printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,7 +84,7 @@ def verify(
         _write_lines(out, {table: artifact.read(table) for table in ("verdicts", "checks")})
     problems = [f"line {number}: {problem}" for number, problem in artifact.read("problems").iter_rows()]
     for problem in problems:
-        print(f"{file}: {problem}", file=sys.stderr)
+        print(printable(f"{file}: {problem}"), file=sys.stderr)
     _emit_verdicts(obj, record["id"], judge, artifact.read("verdicts"), artifact.read("metrics"), problems)
     if problems:
         raise click.exceptions.Exit(2)

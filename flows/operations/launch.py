@@ -16,6 +16,7 @@ from flows.runner import Runner
 from storage import Store
 from tasks.config import Configuration, parse
 from tasks.errors import BadInput
+from tasks.printable import printable
 from tasks.stage import ShardResult
 
 
@@ -117,4 +118,4 @@ def _dask(configuration: Configuration) -> Any:
 
 def say(text: str) -> None:
     """Progress and logs go to stderr; stdout belongs to the result."""
-    print(text, file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)

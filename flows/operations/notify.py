@@ -14,6 +14,7 @@ import urllib.request
 from typing import Any
 
 from tasks.config import Configuration, Notify, load
+from tasks.printable import printable
 
 TIMEOUT_SECONDS = 30
 
@@ -25,7 +26,7 @@ def told_of_failure(flow: Any, flow_run: Any, state: Any) -> None:
         notify = (load(path) if path else Configuration()).notify
         send(notify, message(flow.name, flow_run, state))
     except Exception as error:
-        print(f"nobody could be told of the failed {flow.name}: {error}", file=sys.stderr)
+        print(printable(f"nobody could be told of the failed {flow.name}: {error}"), file=sys.stderr)
 
 
 def message(name: str, flow_run: Any, state: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ Every fault is a BadInput that names the judge, the key and, for an unknown key,
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -23,6 +24,7 @@ from pydantic import Field
 
 from tasks.config import describe, nearest, read_toml
 from tasks.errors import BadInput
+from tasks.inference.secrets import checked_key
 from tasks.judges import JUDGES, version
 
 Api = Literal["openai", "anthropic", "gemini", "vllm", "embedded", "python"]
@@ -30,7 +32,7 @@ Canary = Literal["order", "twins"]
 
 
 class _Strict(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Limits(_Strict):
@@ -71,6 +73,15 @@ class Decoding(_Strict):
     )
     drop: list[str] = Field(default_factory=list, description="parameters that this server refuses and may be left out")
     extra: dict[str, Any] = Field(default_factory=dict, description="put into the request body as it is")
+
+    @pydantic.field_validator("extra")
+    @classmethod
+    def _json(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        try:
+            json.dumps(extra, allow_nan=False)
+        except (TypeError, ValueError):
+            raise ValueError("holds a date, nan or inf, which JSON has not; write it as text") from None
+        return extra
 
 
 class Prices(_Strict):
@@ -170,14 +181,15 @@ class JudgeSpec(_Strict):
         return None if self.base_url or self.base_url_env else DEFAULT_KEYS.get(self.api)
 
     def api_key(self) -> str | None:
-        """BadInput names the variable that is not set. A key is read from nowhere else and stored nowhere."""
+        """The key as it is sent. BadInput names the variable that is not set, or holds what no key is. A key is read from
+        nowhere else and stored nowhere."""
         variable = self.key_variable()
         if variable and not os.environ.get(variable):
             raise BadInput(
                 f"the judge ({self.api} {self.model}) needs its key in ${variable}, which is not set; "
                 f"export it, or name another variable with api_key_env"
             )
-        return os.environ[variable] if variable else None
+        return checked_key(os.environ[variable], variable) if variable else None
 
     def url(self) -> str:
         """Where its API lies, without a trailing slash."""

@@ -13,6 +13,7 @@ from tasks.inference.exam import AskedItem, as_json, message_of
 from tasks.inference.journal import Journal
 from tasks.inference.message import Message, Pictures
 from tasks.inference.progress import Progress
+from tasks.printable import without_surrogates
 
 HOPELESS = 10  # items that fail one after the other, with no answer in between
 Job = tuple[str, int, str]  # uid, replicate, SHA-256 of the request
@@ -65,7 +66,7 @@ def row_of(item: AskedItem, replicate: int, reply: Reply) -> dict[str, Any]:
     effective = dict(item.effective)
     if reply.seeded is not None:
         effective["seeded"] = reply.seeded
-    return {
+    row = {
         "uid": item.uid,
         "replicate": replicate,
         "status": reply.status,
@@ -82,6 +83,7 @@ def row_of(item: AskedItem, replicate: int, reply: Reply) -> dict[str, Any]:
         "server": reply.server,
         "p_success": reply.p_success,
     }
+    return {name: without_surrogates(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def cost_of(spec: JudgeSpec, input_tokens: int | None, output_tokens: int | None, images: int) -> float:

@@ -9,15 +9,16 @@ One backend belongs to one event loop, holds one connection pool, and closes it 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import random
 import re
 import time
 import urllib.parse
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import replace
 
 import aiohttp
-import orjson
 
 from tasks.errors import BadInput, StageFailed
 from tasks.inference.config import JudgeSpec
@@ -26,13 +27,16 @@ from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message, Text
 from tasks.inference.pace import Pace
 from tasks.inference.progress import Progress
-from tasks.inference.providers import Fault, Garbage, fault, provider_of
+from tasks.inference.providers import Fault, Garbage, fault, payload_of, provider_of
+from tasks.inference.providers.fields import member, word
+from tasks.inference.secrets import Mask
 
 KEEPALIVE_S = 4.0  # less than the 5 s after which vLLM and uvicorn drop an idle connection under a client's feet
 CONNECT_S = 15.0
 LONGEST_BACKOFF_S = 60.0
 PROBES = 3
 PREFLIGHT_RETRIES = 3
+LARGEST_REPLY = 16 * 2**20  # bytes of a body, unpacked
 
 
 class Failed(Exception):
@@ -52,6 +56,7 @@ class HostedBackend:
         self.progress = progress
         self.provider = provider_of(spec)
         self._key = spec.api_key()
+        self._mask = Mask(self._key)
         self._url = self.provider.url(self.base, spec.model)
         # A server of one's own has another port every time, and is the same server all the same.
         self._host = "vllm serve" if spec.serve else urllib.parse.urlsplit(self.base).netloc
@@ -138,30 +143,45 @@ class HostedBackend:
 
     async def _once(self, item: AskedItem, body: bytes) -> Reply:
         """One request. Raises Failed."""
-        assert self._session is not None
         started = time.perf_counter()
-        try:
-            async with self._session.post(self._url, data=body, allow_redirects=False) as response:
-                status, headers, raw = response.status, response.headers, await response.read()
-        except TimeoutError as error:
-            raise Failed(Fault("passing", f"no reply within {self.spec.limits.timeout_s:g} s")) from error
-        except (aiohttp.ClientError, OSError) as error:
-            raise Failed(Fault("passing", f"{type(error).__name__}: {error}"[:300])) from error
+        status, headers, raw = await self._send("POST", self._url, body)
         latency = (time.perf_counter() - started) * 1000
         if status != 200:
-            raise Failed(self._redacted(fault(status, headers, raw)))
+            raise Failed(fault(status, headers, raw, self._mask))
         try:
-            reply = self.provider.read(self.spec, item, orjson.loads(raw))
-        except (Garbage, orjson.JSONDecodeError) as error:
-            start = raw[:120].decode("utf-8", "replace").strip()
-            reason = error if isinstance(error, Garbage) else "not JSON"
-            raise Failed(
-                self._redacted(Fault("passing", f"a reply that this API does not send ({reason}): {start!r}"))
-            ) from error
+            reply = self._masked(self.provider.read(self.spec, item, payload_of(raw)))
+        except Garbage as error:
+            start = self._mask(raw[:2000].decode("utf-8", "replace")).strip()[:120]
+            raise Failed(Fault("passing", f"a reply that this API does not send ({error}): {start!r}")) from None
         if reply.input_tokens is not None:
             self._pace.used(item.tokens, reply.input_tokens + (reply.output_tokens or 0))
         server = " ".join(filter(None, (self._host, self._version, reply.server)))
         return replace(reply, latency_ms=latency, server=server)
+
+    async def _send(
+        self, method: str, url: str, body: bytes | None = None, timeout: float | None = None
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers and body of a reply. Follows no redirect: the key is for this server alone. Raises Failed, whose
+        words are free of the key, and which has no cause: what a library says may quote the request."""
+        assert self._session is not None
+        seconds = timeout or self.spec.limits.timeout_s
+        limit = aiohttp.ClientTimeout(total=seconds, sock_connect=min(CONNECT_S, seconds))
+        try:
+            async with self._session.request(method, url, data=body, allow_redirects=False, timeout=limit) as response:
+                return response.status, response.headers, await _read(response)
+        except TimeoutError:
+            problem = Fault("passing", f"no reply within {seconds:g} s")
+        except Failed as failed:
+            problem = failed.fault
+        except Exception as error:  # aiohttp's own, the system's, and whatever a strange reply makes of its parser
+            problem = Fault("passing", self._mask(f"{type(error).__name__}: {error}")[:300])
+        raise Failed(problem)
+
+    def _masked(self, reply: Reply) -> Reply:
+        """A judge that quotes the key is stored without it."""
+        said = (reply.text, reply.reasoning, reply.finish_reason, reply.server)
+        text, reasoning, finish_reason, server = (value and self._mask.answer(value) for value in said)
+        return replace(reply, text=text, reasoning=reasoning, finish_reason=finish_reason, server=server)
 
     def _settled(self, fault: Fault) -> Reply | None:
         """The Reply of a fault that no retry can mend; None for one that may pass. Raises Stopped where no other
@@ -178,14 +198,13 @@ class HostedBackend:
         return None
 
     async def _wait_for_rate(self, fault: Fault, tries: int) -> None:
-        """Too many requests: with Retry-After nobody sends until then; without, this item backs off alone."""
-        if fault.retry_after is None:
-            seconds = self._backoff(tries, None)
-        else:
-            seconds = fault.retry_after
-            if seconds > self.spec.limits.deadline_s:
-                raise Stopped(f"{self._host} asks to wait {seconds:.0f} s ({fault.message})", abort=False)
-            self._pace.close(seconds)
+        """Too many requests: this item backs off, at least as long as the server asks; until then nobody else sends
+        either. A wait that is shorter than the backoff counts as none given."""
+        asked = fault.retry_after or 0.0
+        if asked > self.spec.limits.deadline_s:
+            raise Stopped(f"{self._host} asks to wait {asked:.0f} s ({fault.message})", abort=False)
+        self._pace.close(asked)
+        seconds = self._backoff(tries, asked)
         self._show_wait(seconds, "rate limit of the server")
         # Spread over a while, so that those who waited together do not come back together.
         await asyncio.sleep(seconds + self._random.uniform(0, 0.1 * seconds + 0.01 * self.spec.concurrency))
@@ -196,12 +215,6 @@ class HostedBackend:
 
     def _error(self, reason: str) -> Reply:
         return Reply("api_error", error=reason, server=" ".join(filter(None, (self._host, self._version))))
-
-    def _redacted(self, fault: Fault) -> Fault:
-        """Servers quote keys in their errors; ours do not."""
-        if not self._key or self._key not in fault.message:
-            return fault
-        return replace(fault, message=fault.message.replace(self._key, "***"))
 
     # --- the circuit breaker --------------------------------------------------------------------------------------
 
@@ -252,15 +265,10 @@ class HostedBackend:
         item = replace(item, effective={renamed: 16})
         body = self.provider.body(self.spec, item, Message((Text("Reply with the word OK."),)))
         try:
-            timeout = aiohttp.ClientTimeout(total=min(30.0, self.spec.limits.timeout_s))
-            async with self._session.post(self._url, data=body, timeout=timeout) as response:
-                raw = await response.read()
-                told = self._redacted(fault(response.status, response.headers, raw)).message
-                return response.status, "a proper answer" if response.status == 200 else told
-        except TimeoutError:
-            return None, "nothing in time"
-        except (aiohttp.ClientError, OSError) as error:
-            return None, f"{type(error).__name__}: {error}"[:200]
+            status, headers, raw = await self._send("POST", self._url, body, min(30.0, self.spec.limits.timeout_s))
+        except Failed as failed:
+            return None, failed.fault.message
+        return status, "a proper answer" if status == 200 else fault(status, headers, raw, self._mask).message
 
     # --- the first request ----------------------------------------------------------------------------------------
 
@@ -347,14 +355,23 @@ class HostedBackend:
         """vLLM says its version; it goes into every row."""
         if self.spec.api != "vllm":
             return
-        assert self._session is not None
         try:
-            timeout = aiohttp.ClientTimeout(total=5)
-            async with self._session.get(f"{self.base.removesuffix('/v1')}/version", timeout=timeout) as response:
-                if response.status == 200:
-                    self._version = f"vllm-{orjson.loads(await response.read()).get('version', '')}"
-        except (TimeoutError, aiohttp.ClientError, OSError, orjson.JSONDecodeError, AttributeError):
+            status, _, raw = await self._send("GET", f"{self.base.removesuffix('/v1')}/version", timeout=5)
+            version = word(member(payload_of(raw), "version")) if status == 200 else None
+        except (Failed, Garbage):
             return
+        self._version = f"vllm-{version}" if version else ""
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    """The body, as far as it may go. Failed where it is larger: asking again would bring the same."""
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > LARGEST_REPLY:
+            response.close()
+            raise Failed(Fault("permanent", f"a reply of more than {LARGEST_REPLY >> 20} MiB"))
+    return bytes(body)
 
 
 def check_sizes(spec: JudgeSpec, asked: list[AskedItem]) -> None:
@@ -382,11 +399,18 @@ def check_sizes(spec: JudgeSpec, asked: list[AskedItem]) -> None:
 
 
 def _proxy(url: str) -> str | None:
-    """The proxy that the environment names for a URL."""
+    """The proxy that the environment names for a URL; none for this machine, which a proxy cannot reach."""
     parts = urllib.parse.urlsplit(url)
-    if urllib.request.proxy_bypass(parts.hostname or ""):
+    if _loopback(parts.hostname or "") or urllib.request.proxy_bypass(parts.hostname or ""):
         return None
     return urllib.request.getproxies().get(parts.scheme)
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 _WORD = AskedItem("probe", "", "", (), "", {}, {}, None, "", 0, 16)

@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from tasks.printable import printable
+
 PLAIN_EVERY_S = 5.0
 TERMINAL_EVERY_S = 0.2
 
@@ -79,7 +81,7 @@ class Progress:
 
     def say(self, text: str) -> None:
         """A line of its own."""
-        print(("\r\x1b[2K" if self.stream.isatty() else "") + text, file=self.stream, flush=True)
+        print(("\r\x1b[2K" if self.stream.isatty() else "") + printable(text), file=self.stream, flush=True)
 
     def first_failure(self, uid: str, error: str) -> None:
         """The first failure is quoted; the others are counted."""

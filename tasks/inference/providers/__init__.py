@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from tasks.inference.config import JudgeSpec
 from tasks.inference.providers.anthropic import Anthropic
-from tasks.inference.providers.common import Fault, Garbage, Provider, fault
+from tasks.inference.providers.common import Fault, Provider, fault
+from tasks.inference.providers.fields import Garbage, payload_of
 from tasks.inference.providers.gemini import Gemini
 from tasks.inference.providers.openai import VLLM, OpenAI
 
@@ -20,4 +21,4 @@ def provider_of(spec: JudgeSpec) -> Provider:
     return PROVIDERS[spec.api]()
 
 
-__all__ = ["Fault", "Garbage", "Provider", "fault", "provider_of"]
+__all__ = ["Fault", "Garbage", "Provider", "fault", "payload_of", "provider_of"]

@@ -10,7 +10,8 @@ from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
 from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message, Png
-from tasks.inference.providers.common import Garbage, fragment, json_schema, settle, unwrap
+from tasks.inference.providers.common import fragment, json_schema, settle, unwrap
+from tasks.inference.providers.fields import Garbage, count, joined, member, text, word
 
 
 class Anthropic:
@@ -45,23 +46,24 @@ class Anthropic:
         return orjson.dumps({"model": spec.model, "messages": messages, **parameters, **extra})
 
     def read(self, spec: JudgeSpec, item: AskedItem, payload: Any) -> Reply:
-        try:
-            blocks = payload["content"]
-            text = "".join(block["text"] for block in blocks if block["type"] == "text")
-            thoughts = "".join(block.get("thinking", "") for block in blocks if block["type"] == "thinking")
-            finish = payload["stop_reason"]
-        except (KeyError, TypeError, AttributeError) as error:
-            raise Garbage("a reply without content blocks and stop_reason") from error
-        usage = payload.get("usage") or {}
-        cached = sum(usage.get(f"cache_{kind}_input_tokens") or 0 for kind in ("creation", "read"))
+        blocks = member(payload, "content")
+        if not isinstance(blocks, list) or "stop_reason" not in payload:
+            raise Garbage("a reply without content blocks and stop_reason")
+        said = joined(block for block in blocks if member(block, "type") == "text")
+        thoughts = "".join(text(member(block, "thinking")) for block in blocks if member(block, "type") == "thinking")
+        finish, usage = word(payload["stop_reason"]), payload.get("usage")
+        used, *cached = (
+            count(member(usage, name))
+            for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+        )
         return settle(
             spec,
-            unwrap(item, text),
+            unwrap(item, said),
             thoughts,
             finish,
             cut=finish in ("max_tokens", "model_context_window_exceeded"),
-            refusal=text if finish == "refusal" else None,
-            input_tokens=usage["input_tokens"] + cached if "input_tokens" in usage else None,
-            output_tokens=usage.get("output_tokens"),
-            server=str(payload.get("model") or ""),
+            refusal=said if finish == "refusal" else None,
+            input_tokens=None if used is None else used + sum(filter(None, cached)),
+            output_tokens=count(member(usage, "output_tokens")),
+            server=word(payload.get("model")) or "",
         )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import email.utils
+import json
 import math
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -17,6 +18,7 @@ from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
 from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message
+from tasks.inference.providers.fields import Garbage, items, member, payload_of
 from tasks.questions import Constraint, Outcomes
 
 FaultKind = Literal["wait", "passing", "refused", "permanent", "key", "quota"]
@@ -39,10 +41,6 @@ class Provider(Protocol):
     def read(self, spec: JudgeSpec, item: AskedItem, payload: Any) -> Reply:
         """What a reply with status 200 says. Garbage where it is not a reply of this API."""
         ...
-
-
-class Garbage(ValueError):
-    """A 200 that is no reply."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ def settle(
     reached: `truncated`. No verdict is ever read out of reasoning.
     """
     if refusal is not None:
-        return Reply("refused", text=refusal or text, reasoning=reasoning, finish_reason=finish_reason, **rest)
+        return Reply("refused", text=refusal or text, reasoning=reasoning or None, finish_reason=finish_reason, **rest)
     names = "|".join(map(re.escape, spec.reasoning_tags))
     answer, thoughts = text or "", [reasoning] if reasoning else []
     if names and "<" in answer:
@@ -160,10 +158,15 @@ def _begins(token: str, words: frozenset[str]) -> bool:
 _FILTERED = ("content_filter", "content_policy", "responsibleaipolicyviolation", "content management policy")
 
 
-def fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault that a status other than 200 stands for, for any of the APIs."""
+def fault(status: int, headers: Mapping[str, str], body: bytes, mask: Callable[[str], str] = str) -> Fault:
+    """The fault that a status other than 200 stands for, for any of the APIs. `mask` takes the key out of what it says,
+    before anything is cut."""
     message, code = _explain(body)
+    message = mask(message)[:500]
     text = f"HTTP {status}: {message}" if message else f"HTTP {status}"
+    if 300 <= status < 400:
+        where = mask(headers.get("Location", "elsewhere"))[:200]
+        return Fault("permanent", f"HTTP {status}: it redirects to {where}, and no redirect is followed")
     lowered = (code + " " + message).lower()
     if status == 401 or "api_key_invalid" in lowered or "api key not valid" in lowered:
         return Fault("key", text)
@@ -181,44 +184,51 @@ def fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
 def _explain(body: bytes) -> tuple[str, str]:
     """(message, code) out of an error body; its first words where it is a page or plain text."""
     try:
-        payload = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        payload = payload_of(body)
+    except Garbage:
         words = re.sub(r"<style.*?</style>|<[^>]*>", " ", body[:4000].decode("utf-8", "replace"), flags=re.DOTALL)
-        return " ".join(words.split())[:300], ""
+        return " ".join(words.split()), ""
     error = payload.get("error", payload) if isinstance(payload, dict) else payload
     if not isinstance(error, dict):
-        return str(error)[:500], ""
-    message = error.get("message") or error.get("detail") or orjson.dumps(error).decode()
-    codes = [error.get("code"), error.get("type"), error.get("status"), _inner(error), _reasons(error)]
-    return str(message)[:500], " ".join(str(code) for code in codes if code)
+        return _said(error), ""
+    message = error.get("message") or error.get("detail") or error
+    reasons = [member(detail, "reason") for detail in items(error.get("details"))]
+    codes = [
+        error.get("code"),
+        error.get("type"),
+        error.get("status"),
+        member(error.get("innererror"), "code"),
+        *reasons,
+    ]
+    return _said(message), " ".join(str(code) for code in codes if isinstance(code, str | int))
 
 
-def _inner(error: Mapping[str, Any]) -> str:
-    inner = error.get("innererror")
-    return str(inner.get("code", "")) if isinstance(inner, dict) else ""
-
-
-def _reasons(error: Mapping[str, Any]) -> str:
-    details = error.get("details")
-    if not isinstance(details, list):
-        return ""
-    return " ".join(str(detail.get("reason", "")) for detail in details if isinstance(detail, dict))
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _retry_after(headers: Mapping[str, str], body: bytes) -> float | None:
-    """Seconds that the server asks for: a number, a date, milliseconds, or Google's `retryDelay`."""
-    if milliseconds := headers.get("retry-after-ms"):
-        try:
-            return max(0.0, float(milliseconds) / 1000)
-        except ValueError:
-            pass
-    if value := headers.get("Retry-After"):
-        try:
-            return max(0.0, float(value))
-        except ValueError:
-            date = email.utils.parsedate_tz(value)
-            if date is not None:
-                return max(0.0, email.utils.mktime_tz(date) - time.time())
-    if found := re.search(rb'"retryDelay"\s*:\s*"([0-9.]+)s"', body):
-        return float(found[1])
+    """Seconds that the server asks for: a number, a date, milliseconds, or Google's `retryDelay`; None where it says
+    nothing that can be waited for."""
+    stated = [(headers.get("retry-after-ms"), 0.001), (headers.get("Retry-After"), 1.0)]
+    found = re.search(rb'"retryDelay"\s*:\s*"([0-9.]{1,20})s"', body)
+    stated.append((found[1].decode() if found else None, 1.0))
+    for value, unit in stated:
+        seconds = _seconds(value)
+        if seconds is not None:
+            return seconds * unit
     return None
+
+
+def _seconds(value: str | None) -> float | None:
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            date = email.utils.parsedate_tz(value)
+            seconds = math.nan if date is None else email.utils.mktime_tz(date) - time.time()
+        except (ValueError, TypeError, IndexError, OverflowError):  # a day that no calendar has
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -11,7 +11,8 @@ from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
 from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message, Png
-from tasks.inference.providers.common import Garbage, fragment, p_success, settle
+from tasks.inference.providers.common import fragment, p_success, settle
+from tasks.inference.providers.fields import Garbage, candidates, count, items, joined, member, word
 
 TOP_LOGPROBS = 20
 _NAMES = {
@@ -65,42 +66,33 @@ class Gemini:
         return orjson.dumps(request)
 
     def read(self, spec: JudgeSpec, item: AskedItem, payload: Any) -> Reply:
-        if not isinstance(payload, dict) or not ("candidates" in payload or "promptFeedback" in payload):
-            raise Garbage("a reply without candidates")
-        usage = payload.get("usageMetadata") or {}
-        thoughts_tokens = usage.get("thoughtsTokenCount") or 0
-        output = usage.get("candidatesTokenCount")
+        usage = member(payload, "usageMetadata")
+        output, thinking = (count(member(usage, name)) for name in ("candidatesTokenCount", "thoughtsTokenCount"))
         rest: dict[str, Any] = {
-            "input_tokens": usage.get("promptTokenCount"),
-            "output_tokens": None if output is None and not thoughts_tokens else (output or 0) + thoughts_tokens,
-            "server": str(payload.get("modelVersion") or ""),
+            "input_tokens": count(member(usage, "promptTokenCount")),
+            "output_tokens": None if output is None and not thinking else (output or 0) + (thinking or 0),
+            "server": word(member(payload, "modelVersion")) or "",
         }
-        blocked = (payload.get("promptFeedback") or {}).get("blockReason")
-        candidates = payload.get("candidates") or []
-        if not candidates:
-            if not blocked:
+        offered = items(member(payload, "candidates"))
+        if not offered:
+            if not (blocked := member(member(payload, "promptFeedback"), "blockReason")):
                 raise Garbage("a reply without candidates")
-            return settle(spec, None, None, blocked, cut=False, refusal="", **rest)
-        try:
-            candidate = candidates[0]
-            parts = (candidate.get("content") or {}).get("parts") or []
-            text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
-            thoughts = "".join(part.get("text", "") for part in parts if part.get("thought"))
-            finish = candidate.get("finishReason")
-        except (AttributeError, TypeError) as error:
-            raise Garbage("candidates[0] is not what this API sends") from error
-        logs = (candidate.get("logprobsResult") or {}).get("topCandidates") or []
-        positions = [
-            {entry["token"]: float(entry["logProbability"]) for entry in position.get("candidates", [])}
-            for position in logs
-        ]
+            return settle(spec, None, None, word(blocked), cut=False, refusal="", **rest)
+        candidate = offered[0]
+        if not isinstance(candidate, dict):
+            raise Garbage("candidates[0] is not what this API sends")
+        parts = items(member(candidate.get("content"), "parts"))
+        said = joined(part for part in parts if not member(part, "thought"))
+        finish = word(candidate.get("finishReason"))
+        logs = items(member(candidate.get("logprobsResult"), "topCandidates"))
+        positions = [candidates(items(member(position, "candidates")), "logProbability") for position in logs]
         return settle(
             spec,
-            text,
-            thoughts,
+            said,
+            joined(part for part in parts if member(part, "thought")),
             finish,
             cut=finish == "MAX_TOKENS",
-            refusal=text if finish in _REFUSALS else None,
+            refusal=said if finish in _REFUSALS else None,
             p_success=p_success(positions, item.outcomes) if item.outcomes else None,
             **rest,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -10,7 +11,8 @@ from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import Reply
 from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message, Png
-from tasks.inference.providers.common import Garbage, data_url, json_schema, p_success, settle, unwrap, wrapped
+from tasks.inference.providers.common import data_url, json_schema, p_success, settle, unwrap, wrapped
+from tasks.inference.providers.fields import Garbage, candidates, count, items, joined, member, text, word
 from tasks.questions import Constraint, Outcomes
 
 TOP_LOGPROBS = 20  # the most that OpenAI and vLLM allow
@@ -53,33 +55,30 @@ class OpenAI:
         return unwrap(item, text)
 
     def read(self, spec: JudgeSpec, item: AskedItem, payload: Any) -> Reply:
-        try:
-            choice = payload["choices"][0]
-            message = choice["message"]
-            content = message.get("content")
-        except (KeyError, IndexError, TypeError, AttributeError) as error:
-            raise Garbage("a reply without choices[0].message") from error
+        choice: Any = next(iter(items(member(payload, "choices"))), None)
+        message = member(choice, "message")
+        if not isinstance(message, dict):
+            raise Garbage("a reply without choices[0].message")
+        content = message.get("content")
         if isinstance(content, list):  # some servers give parts
-            content = "".join(part.get("text", "") for part in content if isinstance(part, dict))
+            content = joined(content)
         if content is not None and not isinstance(content, str):
             raise Garbage("message.content is neither text nor null")
-        finish = choice.get("finish_reason")
-        usage = payload.get("usage") or {}
-        refusal = message.get("refusal")
-        if finish == "content_filter" and not refusal:
-            refusal = content or ""
-        fingerprint = payload.get("system_fingerprint")
+        finish = word(choice.get("finish_reason"))
+        usage, refusal = payload.get("usage"), message.get("refusal")
+        declined = bool(refusal) and (isinstance(refusal, str) or not content)
+        outcomes, fingerprint = self.rated(item), word(payload.get("system_fingerprint"))
         return settle(
             spec,
             self.unwrap(item, content),
-            message.get("reasoning") or message.get("reasoning_content"),
+            text(message.get("reasoning")) or text(message.get("reasoning_content")),
             finish,
             cut=finish == "length",
-            refusal=refusal,
-            input_tokens=usage.get("prompt_tokens"),
-            output_tokens=usage.get("completion_tokens"),
-            server=" ".join(str(part) for part in (payload.get("model"), fingerprint) if part),
-            p_success=p_success(_candidates(choice), outcomes) if (outcomes := self.rated(item)) else None,
+            refusal=(text(refusal) or content or "") if declined or finish == "content_filter" else None,
+            input_tokens=count(member(usage, "prompt_tokens")),
+            output_tokens=count(member(usage, "completion_tokens")),
+            server=" ".join(filter(None, (word(payload.get("model")), fingerprint))),
+            p_success=p_success(_candidates(choice), outcomes) if outcomes else None,
             seeded=self.seeded(item, fingerprint),
         )
 
@@ -116,9 +115,6 @@ class VLLM(OpenAI):
         return True if "seed" in item.effective else None
 
 
-def _candidates(choice: Any) -> list[dict[str, float]]:
-    positions = (choice.get("logprobs") or {}).get("content") or []
-    return [
-        {entry["token"]: float(entry["logprob"]) for entry in [position, *position.get("top_logprobs", [])]}
-        for position in positions
-    ]
+def _candidates(choice: Any) -> list[Mapping[str, float]]:
+    positions = items(member(member(choice, "logprobs"), "content"))
+    return [candidates([position, *items(member(position, "top_logprobs"))], "logprob") for position in positions]

@@ -31,7 +31,7 @@ _FOLDER = Path(__file__).parent
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class TaskA(_Strict):
