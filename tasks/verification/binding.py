@@ -17,13 +17,15 @@ from tasks.verification.words import DIRECTIONS, first_mentions, occurrences
 
 @dataclass(frozen=True)
 class Binding:
-    """`names` maps roles to objects, `roles` maps objects (in lower case) to roles, `objects` are the names as listed."""
+    """`names` maps roles to objects, `roles` maps objects (in lower case) to roles, `objects` are the names as listed,
+    `labels` maps the release's own labels to quantities."""
 
     family: Family
     lexicon: Lexicon
     objects: tuple[str, ...]
     names: Mapping[str, str]
     roles: Mapping[str, str]
+    labels: Mapping[str, str]
 
     def role(self, name: str) -> str | None:
         """The role of an object; None for one that is not known to have any."""
@@ -38,7 +40,7 @@ class Binding:
 
     def label(self, label: str) -> tuple[str | None, str]:
         """(quantity, unit that the label states) of a variable's name."""
-        return self.lexicon.key(label, self.names)
+        return self.lexicon.key(label, self.labels)
 
     def condition(self, label: str) -> str | None:
         """The condition that a variable's name states."""
@@ -67,7 +69,7 @@ class Binding:
         for key, item in quantities.items():
             if item.owner == role and (snake(item.name) == lowered or lowered in item.aliases):
                 return key
-        known = self.lexicon.key(label, {})[0]
+        known = self.lexicon.key(label, self.lexicon.labels({}))[0]
         return known if known and quantities[known].owner in ("", role) else None
 
     def number(self, number: TextNumber, among: Collection[str] | None = None) -> str | None:
@@ -108,7 +110,7 @@ def bind(fields: Fields, family: Family, names: Mapping[str, str] | None = None)
     lexicon = lexicon_of(family.name)
     names = names if names is not None else assign_roles(fields, lexicon)
     roles = {name.lower(): role for role, name in names.items()}
-    return Binding(family, lexicon, fields.names, names, roles)
+    return Binding(family, lexicon, fields.names, names, roles, lexicon.labels(names))
 
 
 def assign_roles(fields: Fields, lexicon: Lexicon) -> dict[str, str]:

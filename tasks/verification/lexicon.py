@@ -101,9 +101,13 @@ class Lexicon:
         order = re.findall(r"\{(\w+)\}", family.setting)
         self.role_order = list(dict.fromkeys([*(role for role in order if role in family.roles), *family.roles]))
 
-    def key(self, label: str, names: Mapping[str, str]) -> tuple[str | None, str]:
-        """(canonical key, unit that the label itself states) of a variable's name; key None where it is unknown."""
-        table = _labels(self.family.name, tuple(names.items()))
+    def labels(self, names: Mapping[str, str]) -> dict[str, str]:
+        """The keys of the quantities by the labels that the release gives them, where objects have these names by role."""
+        return _labels(self.family.name, tuple(names.items()))
+
+    def key(self, label: str, table: Mapping[str, str]) -> tuple[str | None, str]:
+        """(canonical key, unit that the label itself states) of a variable's name, with the `labels` of the scene; key None
+        where it is unknown."""
         if (exact := table.get(label)) is not None:
             return exact, ""
         lowered = snake(label.strip().lower())

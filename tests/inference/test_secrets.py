@@ -41,9 +41,9 @@ def test_no_redirect_is_followed_and_the_error_says_so(store, api, status, capfd
     with (
         ScriptedServer(lambda seen: Say("Yes")) as other,
         ScriptedServer(lambda seen: Fail(status, "", {"Location": f"{other.url}/steal?key={KEY}"})) as server,
+        pytest.raises(BadInput, match=rf"HTTP {status}: it redirects to http://\S+/steal\?key=\*\*\*, and no redirect"),
     ):
-        with pytest.raises(BadInput, match=rf"HTTP {status}: it redirects to http://\S+/steal\?key=\*\*\*, and no redirect"):
-            infer(store, make_release(store, 3), judge(server.url, api=api, api_key_env="K"))
+        infer(store, make_release(store, 3), judge(server.url, api=api, api_key_env="K"))
     assert not other.seen
     nowhere(store, capfd.readouterr().err)
 
