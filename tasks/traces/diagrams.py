@@ -1,29 +1,23 @@
 """Pictures of scenes: one a trace, or a pair before/after where the family has two moments.
 
 A family's `draw` calls the verbs of `Panel`; every label comes from the record, as the trace states it, and `Panel` keeps
-which quantities it has shown, so that the gate `keys` can hold the picture against the variables. Coordinates are 10 by 7.
+which quantities it has shown, so that the gate `keys` can hold the picture against the variables.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, Polygon, Rectangle
+from matplotlib.patches import Rectangle
 
 from storage import digest
 from tasks.pictures.png import encode, image_id
-from tasks.traces.family import ACCENT, BYSTANDER
+from tasks.traces.family import BYSTANDER
+from tasks.traces.panel import HEIGHT, INK, SOFT, WIDTH, Panel, Text
 from tasks.traces.record import Record, Value
-
-WIDTH, HEIGHT, DPI = 640, 448, 100
-INK, SOFT, FILL = "#1b1f24", "#8a919b", "#dfe7f1"
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -47,189 +41,32 @@ class Picture:
         }
 
 
-class Panel:
-    """A drawing area and what a family may draw on it. `state` is solved; `moment` is scene, before or after."""
+def _text(record: Record, key: str) -> Text:
+    """What a picture writes of a quantity: its value only if it is given."""
+    family, quantity = record.family, record.family.quantities[key]
+    asked = key in family.derived and key not in family.initial
+    return Text(quantity.symbol, "" if asked else str(record.value(key)), quantity.name, quantity.owner)
 
-    def __init__(self, record: Record, moment: str):
-        self.record, self.moment = record, moment
-        self.state: dict[str, Any] = record.family.solve(record.state)
-        self.names = record.names
-        self.shown: list[str] = []
-        self.notes = 0
-        self.figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI)
-        FigureCanvasAgg(self.figure)
-        self.axes = self.figure.add_axes((0, 0, 1, 1))
-        self.axes.set_xlim(0, 10)
-        self.axes.set_ylim(-1.1, 7)
-        self.axes.set_aspect("auto")
-        self.axes.axis("off")
 
-    # --- words and numbers -----------------------------------------------------------------------------------------------
-
-    def value(self, key: str) -> str:
-        """`symbol = value`, as the trace states it; the symbol alone of what is to be found."""
-        self.shown.append(key)
-        if key in self.record.family.derived and key not in self.record.family.initial:
-            return self.record.family.quantities[key].symbol
-        return f"{self.record.family.quantities[key].symbol} = {self.record.value(key)}"
-
-    def label(self, x: float, y: float, text: str, size: int = 10, color: str = INK, ha: str = "center") -> None:
-        self.axes.text(
-            x, y, text, ha=ha, va="center", fontsize=size, color=color, zorder=9, fontfamily="DejaVu Sans",
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.8},
-        )  # fmt: skip
-
-    def show(self, *keys: str) -> None:
-        """The legend of given quantities along the lower edge."""
-        parts = []
-        for key in keys:
-            owner = self.record.family.quantities[key].owner
-            twin = [k for k in keys if self.record.family.quantities[k].name == self.record.family.quantities[key].name]
-            of = f" ({self.names[owner]})" if owner and len(twin) > 1 else ""
-            parts.append(f"{self.value(key)}{of}")
-        lines, line = [], ""
-        for part in parts:
-            if line and len(line) + len(part) > 66:
-                lines.append(line)
-                line = ""
-            line = f"{line}    {part}" if line else part
-        for i, text in enumerate((*lines, line)):
-            self.axes.text(0.25, -0.12 - 0.42 * i, text, fontsize=9.5, color=INK, va="center", fontfamily="DejaVu Sans")
-
-    def note(self, text: str) -> None:
-        """A condition of the scene, along the upper edge."""
-        self.axes.text(
-            0.25, 6.7 - 0.4 * self.notes, text, fontsize=10, color=INK, va="center", fontfamily="DejaVu Sans"
-        )
-        self.notes += 1
-
-    # --- shapes -----------------------------------------------------------------------------------------------------------
-
-    def line(self, points: Sequence[Point], dashed: bool = False, thick: bool = False) -> None:
-        xs, ys = zip(*points, strict=True)
-        self.axes.plot(
-            xs, ys, color=SOFT if dashed else INK, lw=3 if thick else 1.4, ls="--" if dashed else "-", zorder=2
-        )
-
-    def curve(self, points: Sequence[Point], width: float = 1.4, layer: int = 3) -> None:
-        xs, ys = zip(*points, strict=True)
-        self.axes.plot(xs, ys, color=INK, lw=width, zorder=layer)
-
-    def polygon(self, points: Sequence[Point], fill: str = FILL, width: float = 1.4, layer: int = 3) -> None:
-        self.axes.add_patch(Polygon(list(points), facecolor=fill, edgecolor=INK, lw=width, zorder=layer))
-
-    def mark(self, x: float, y: float, shape: str, size: float) -> None:
-        """A small sign of matplotlib's, in the background."""
-        self.axes.plot([x], [y], shape, ms=size, color=SOFT, zorder=1)
-
-    def arrow(self, x: float, y: float, dx: float, dy: float, text: str) -> None:
-        if not math.hypot(dx, dy):
-            return
-        self.axes.add_patch(
-            FancyArrowPatch((x, y), (x + dx, y + dy), arrowstyle="-|>", mutation_scale=16, lw=2, color=ACCENT, zorder=6)
-        )
-        if text:
-            if abs(dx) > abs(dy):
-                self.label(x + dx / 2, y + 0.32, text, color=ACCENT)
-            else:
-                self.label(x + 0.2, y + dy * 0.9, text, color=ACCENT, ha="left")
-
-    def box(self, role: str, x: float, y: float, width: float, height: float) -> None:
-        self.axes.add_patch(Rectangle((x, y), width, height, facecolor=FILL, edgecolor=INK, lw=1.4, zorder=4))
-        self.label(x + width / 2, y + height / 2, self.names[role])
-
-    def ball(self, role: str, x: float, y: float, small: bool = False, large: bool = False) -> None:
-        size = 6 if small else 34 if large else 20
-        self.axes.plot([x], [y], "o", ms=size, mfc=FILL, mec=INK, mew=1.4, zorder=5)
-        off = 0.3 if small else 0.45
-        self.label(
-            x if large else x - off, y if large else y - off, self.names[role], ha="center" if large else "right"
-        )
-
-    def dot(self, x: float, y: float, text: str) -> None:
-        self.axes.plot([x], [y], "o", ms=5, color=INK, zorder=5)
-        self.label(x, y - 0.35, text)
-
-    def tall(self, width: float) -> float:
-        """The height, in the units of the panel, that looks as long as a width."""
-        return width * (WIDTH / 10) / (HEIGHT / 8.1)  # the panel is 10 wide and 8.1 high
-
-    def circle(self, x: float, y: float, radius: float, filled: bool = False) -> None:
-        tall = self.tall(radius)
-        angle = np.linspace(0, 2 * math.pi, 121)
-        xs, ys = x + radius * np.cos(angle), y + tall * np.sin(angle)
-        if filled:
-            self.axes.add_patch(Polygon(np.column_stack([xs, ys]), facecolor=FILL, edgecolor=INK, lw=1.4, zorder=3))
-        else:
-            self.axes.plot(xs, ys, color=INK, lw=1.4, zorder=2)
-
-    def span(self, x0: float, x1: float, y: float, text: str) -> None:
-        """A horizontal measure."""
-        self.axes.annotate("", (x1, y), (x0, y), arrowprops={"arrowstyle": "<->", "color": SOFT, "lw": 1.2}, zorder=3)
-        self.label((x0 + x1) / 2, y + 0.3, text, size=9)
-
-    def measure(self, x: float, y0: float, y1: float, text: str) -> None:
-        """A vertical measure."""
-        self.axes.annotate("", (x, y1), (x, y0), arrowprops={"arrowstyle": "<->", "color": SOFT, "lw": 1.2}, zorder=3)
-        self.label(x + 0.15, (y0 + y1) / 2, text, size=9, ha="left")
-
-    def _hatch(self, x: float, y: float, width: float, height: float) -> None:
-        self.axes.add_patch(
-            Rectangle((x, y), width, height, facecolor="white", edgecolor=SOFT, hatch="////", lw=0, zorder=1)
-        )
-
-    # --- settings -----------------------------------------------------------------------------------------------------------
-
-    def ground(self, role: str = "ground") -> None:
-        self.line([(0.3, 1), (9.7, 1)], thick=True)
-        self._hatch(0.3, 0.7, 9.4, 0.3)
-        name = self.names.get(role, "track" if role == "track" else "")
-        if name:
-            self.label(9.1, 0.55, name, size=9)
-
-    def wall(self, x: float, role: str) -> None:
-        self._hatch(x - 0.3 if x < 5 else x, 1, 0.3, 3)
-        self.line([(x, 1), (x, 4)], thick=True)
-        self.label(x + (0.35 if x < 5 else -0.35), 4.3, self.names[role], size=9)
-
-    def ceiling(self, role: str) -> None:
-        self._hatch(3.5, 6, 3, 0.3)
-        self.line([(3.5, 6), (6.5, 6)], thick=True)
-        self.label(3.3, 6.1, self.names[role], size=9, ha="right")
-
-    def fulcrum(self, x: float, y: float, height: float, role: str) -> None:
-        self.axes.add_patch(
-            Polygon([(x - 0.8, y), (x + 0.8, y), (x, y + height)], facecolor=FILL, edgecolor=INK, lw=1.4, zorder=3)
-        )
-        self.label(x, y - 0.3, self.names[role], size=9)
-
-    def liquid(self, left: float, right: float, bottom: float, top: float, role: str) -> None:
-        self.axes.add_patch(
-            Rectangle((left, bottom), right - left, top - bottom, facecolor="#cfe3f5", edgecolor="none", zorder=0)
-        )
-        self.line([(left, top + 0.6), (left, bottom), (right, bottom), (right, top + 0.6)], thick=True)
-        self.line([(left, top), (right, top)])
-        self.label(right - 0.9, bottom + 0.35, self.names[role])
-
-    def bystander(self) -> None:
-        """The object that takes no part, and where it stands."""
-        record = self.record
-        if BYSTANDER not in record.names:
-            return
-        name = record.names[BYSTANDER]
-        thing = next(thing for thing in record.objects if thing.name == name)
-        kind, _, other = next(relation for relation in record.relations if relation.first == name)
-        where = {"left_of": "left of", "right_of": "right of", "touching": "touching", "apart": "apart from"}[kind]
-        mass = next(value for _, value in thing.attributes if isinstance(value, Value))
-        self.axes.add_patch(Rectangle((7.05, 6.1), 2.75, 0.8, facecolor="white", edgecolor=SOFT, lw=1, zorder=7))
-        self.label(8.42, 6.68, f"{name}, {mass}", size=8)
-        self.label(8.42, 6.33, f"{where} the {other}", size=8)
+def _bystander(panel: Panel, record: Record) -> None:
+    """The object that takes no part, and where it stands."""
+    if BYSTANDER not in record.names:
+        return
+    name = record.names[BYSTANDER]
+    thing = next(thing for thing in record.objects if thing.name == name)
+    kind, _, other = next(relation for relation in record.relations if relation.first == name)
+    where = {"left_of": "left of", "right_of": "right of", "touching": "touching", "apart": "apart from"}[kind]
+    mass = next(value for _, value in thing.attributes if isinstance(value, Value))
+    panel.axes.add_patch(Rectangle((7.05, 6.1), 2.75, 0.8, facecolor="white", edgecolor=SOFT, lw=1, zorder=7))
+    panel.label(8.42, 6.68, f"{name}, {mass}", size=8)
+    panel.label(8.42, 6.33, f"{where} the {other}", size=8)
 
 
 def _picture(record: Record, moment: str) -> Picture:
-    panel = Panel(record, moment)
-    record.family.draw(panel)
-    panel.bystander()
+    family = record.family
+    panel = Panel(moment, family.solve(record.state), record.names, partial(_text, record))
+    family.draw(panel)
+    _bystander(panel, record)
     if moment != "scene":
         panel.axes.text(9.75, -0.85, moment, fontsize=11, color=INK, ha="right", va="center", fontweight="bold")
     canvas = panel.figure.canvas
@@ -246,4 +83,4 @@ def draw(record: Record) -> list[Picture]:
     return [_picture(record, moment) for moment in moments]
 
 
-__all__ = ["Panel", "Picture", "draw"]
+__all__ = ["Picture", "draw"]

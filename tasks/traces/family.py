@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from tasks.traces.diagrams import Panel as Panel
+    from tasks.traces.panel import Panel as Panel
 else:
     Panel = Any
 
@@ -77,7 +77,6 @@ GRAVITY = Quantity(
     "m/s²",
     constant=Constant(9.8, 9.7, 10.1, "gravitational acceleration near the ground"),
 )
-ACCENT = "#b5371f"  # the color of motion in a picture
 AWAY_FROM_CENTER = r"away from (?:the )?cent"
 
 

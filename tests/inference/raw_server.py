@@ -1,7 +1,7 @@
 """A server that answers bytes with bytes, for what no HTTP library would send.
 
-    with RawServer(lambda request: b"HTTP/1.1 200 OK\\r\\n...") as server:
-        ... server.url ... server.requests ...
+with RawServer(lambda request: b"HTTP/1.1 200 OK\\r\\n...") as server:
+    ... server.url ... server.requests ...
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ class RawServer:
                         return
                     head += line
                 length = next(
-                    (int(line.split(b":")[1]) for line in head.splitlines() if line.lower().startswith(b"content-length")),
+                    (
+                        int(line.split(b":")[1])
+                        for line in head.splitlines()
+                        if line.lower().startswith(b"content-length")
+                    ),
                     0,
                 )
                 request = head + self.rfile.read(length)

@@ -122,7 +122,9 @@ def test_blanks_at_the_ends_of_a_key_are_cut(store, monkeypatch, wrapping):
         assert {seen.headers["Authorization"] for seen in server.seen} == {f"Bearer {KEY}"}
 
 
-@pytest.mark.parametrize("value", [f"{KEY} {KEY}", f"{KEY}\r\nX-Other: 1", f"{KEY}\x1b[2J", f"{KEY}ü", "  ", f"\ufeff{KEY}"])
+@pytest.mark.parametrize(
+    "value", [f"{KEY} {KEY}", f"{KEY}\r\nX-Other: 1", f"{KEY}\x1b[2J", f"{KEY}ü", "  ", f"\ufeff{KEY}"]
+)
 @pytest.mark.parametrize("api", APIS)
 def test_what_is_no_key_is_refused_before_anything_is_sent(store, monkeypatch, value, api):
     monkeypatch.setenv("K", value)

@@ -6,8 +6,9 @@ import pytest
 
 from tasks.pictures.png import decode
 from tasks.traces import bank
-from tasks.traces.diagrams import HEIGHT, WIDTH, Panel, draw
+from tasks.traces.diagrams import draw
 from tasks.traces.families import FAMILIES
+from tasks.traces.panel import HEIGHT, WIDTH, Panel
 from tasks.traces.record import Value
 
 

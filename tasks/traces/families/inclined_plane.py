@@ -7,7 +7,7 @@ force, acceleration, final speed, distance. Counterfactual: mass (changes forces
 
 from math import cos, hypot, radians, sin, tan
 
-from tasks.traces.family import ACCENT, BODIES, GRAVITY, Family, ForceSpec, Outcome, Panel, Quantity, Solved
+from tasks.traces.family import BODIES, GRAVITY, Family, ForceSpec, Outcome, Panel, Quantity, Solved
 
 
 def _along(motion: str, g: float, angle: float, mu: float) -> float:
@@ -48,7 +48,7 @@ def _draw_incline(p: Panel) -> tuple[float, float, float]:
         run, rise = run * 4.9 / rise, 4.9
     left = 5 - run / 2
     p.polygon([(left, 0.9), (left + run, 0.9), (left, 0.9 + rise)], "#eef0f3", 1.6, 1)
-    p.label(left + run - 1.25, 1.15, str(p.record.value("angle")), size=9)
+    p.label(left + run - 1.25, 1.15, p.text("angle").value, size=9)
     p.label(left + run / 4, 0.6, p.names["support"], size=9)
     return left, run, rise
 
@@ -70,7 +70,7 @@ def _draw_body(p: Panel, left: float, run: float, rise: float) -> None:
         x + wx * 0.65 + 0.25,
         y + wy * 0.65 + 0.4,
         p.value("v1" if p.moment == "after" else "v0"),
-        color=ACCENT,
+        color=p.accent,
         ha="left",
     )
 
