@@ -145,7 +145,7 @@ def launch_request(obj: Context, how: dict[str, Any], request: Request) -> dict[
 
 def _hint(obj: Context) -> None:
     """Where a run that failed is, and what would mend it."""
-    from flows.operations.launch import say
+    from flows.commands.progress import say
     from storage import Store
 
     record = next(Store(obj.store).records(), None)

@@ -7,7 +7,13 @@ import time
 from typing import Any
 
 from flows.operations.launch import Reporter
+from tasks.printable import printable
 from tasks.stage import ShardResult
+
+
+def say(text: str) -> None:
+    """Progress and remarks go to stderr; stdout belongs to the result."""
+    print(printable(text), file=sys.stderr, flush=True)
 
 
 class PlainProgress(Reporter):
@@ -34,10 +40,13 @@ class PlainProgress(Reporter):
         if not self.left:
             self.finished()
 
+    def warn(self, text: str) -> None:
+        say(text)
+
     def finished(self) -> None:
         rows = ", ".join(f"{count:,} {table}" for table, count in sorted(self.rows.items()))
         how = f"{time.monotonic() - self.began:6.1f} s" if self.computed else "  reused"
-        print(f"{self.name:<10} {how}  {rows}", file=sys.stderr, flush=True)
+        say(f"{self.name:<10} {how}  {rows}")
 
 
 class TerminalProgress(PlainProgress):

@@ -19,8 +19,6 @@ from tasks.printable import printable
 if TYPE_CHECKING:
     import polars as pl
 
-    from storage import Store
-
 
 @click.group()
 def traces() -> None:
@@ -37,10 +35,9 @@ def generate(obj: Context, /, parameters: dict[str, Any], **how: Any) -> None:
         record = launched(obj, how, "bank", parameters)
     if record is None:
         return
-    rows: dict[str, int] = {}
-    for entry in record["stages"]:
-        for table, count in entry["rows"].items():
-            rows[table] = rows.get(table, 0) + count
+    from flows.bank import rows_by_table
+
+    rows = rows_by_table(record)
     lines = [f"bank {record['id']}", *(f"  {table:<12} {count:>7,}" for table, count in rows.items())]
     obj.emit({"bank": record["id"], "rows": rows}, "\n".join(lines))
 
@@ -146,17 +143,19 @@ def audit(
 
     With --labels A.csv --labels B.csv --key KEY.json: precision, recall, F1 and kappa against two annotators.
     """
-    from flows.find import table_of
-    from storage import Store
-    from tasks.traces.stages import TRACES as BANK
-    from tasks.verification.audit import AUDIT, VERDICTS
-
     if labels and (len(labels) != 2 or key_file is None):
         raise BadInput("two annotators are compared: give --labels twice, and --key")
     with server_for(obj, how):
         record = launched(obj, how, "verifier", parameters)
     if record is None:
         return
+    from flows.bank import write_human_audit
+    from flows.find import table_of
+    from storage import Store
+    from tasks.traces.stages import TRACES as BANK
+    from tasks.verification.audit import AUDIT, VERDICTS
+    from tasks.verification.speed import traces_per_second
+
     store = Store(obj.store)
     verdicts = table_of(store, record, VERDICTS.name, "verdicts")
     if labels and key_file is not None:
@@ -164,8 +163,10 @@ def audit(
         return
     metrics = table_of(store, record, AUDIT.name, "metrics")
     if human:
-        _write_kit(store, record, verdicts, human, size)
-    speed = _throughput(table_of(store, record, BANK.name, "traces"))
+        items = write_human_audit(store, record, human, size)
+        print(f"{items} items in {human}; keep {human}-key.json from the annotators", file=sys.stderr)
+    bank = table_of(store, record, BANK.name, "traces")["trace"][:400]
+    speed = traces_per_second([json.loads(text) for text in bank])
     rows = metrics.select("representation", "slice", "metric", "value", "ci_low", "ci_high", "n_ok").to_dicts()
     wanted = ("FalsePositive", "Detection", "RightLabel", "SurfaceAUC", "SurfacePairwise")
     lines = [f"run {record['id']}; {speed:,.0f} traces a second on one core"]
@@ -200,78 +201,24 @@ def _emit_validation(
     obj.emit(validation, "\n".join(lines))
 
 
-def _throughput(bank: pl.DataFrame) -> float:
-    """Verified traces a second, in this process, on up to 400 traces of the bank, their texts not seen before."""
-    import time
-
-    import orjson
-
-    from tasks.verification.lexicon import forget
-    from tasks.verification.verifier import verify as one
-
-    found = [orjson.loads(text) for text in bank["trace"][:400]]
-    for trace in found:
-        one(trace)  # the tables and compiled equations of every family
-    forget()
-    started = time.process_time()
-    for trace in found:
-        one(trace)
-    return len(found) / (time.process_time() - started)
-
-
-def _write_kit(store: Store, record: dict[str, Any], verdicts: pl.DataFrame, folder: Path, size: int) -> None:
-    from flows.find import table_of
-    from tasks.traces.bank import trace
-    from tasks.traces.diagrams import draw
-    from tasks.traces.families import FAMILIES
-    from tasks.traces.stages import PAIRS
-    from tasks.traces.stages import TRACES as BANK
-    from tasks.verification import human as kit
-
-    bank, pairs = table_of(store, record, BANK.name, "traces"), table_of(store, record, PAIRS.name, "pairs")
-    items = kit.sample(bank, pairs, verdicts, size, min(kit.GOLD_CHECKS, size // 8), record["parameters"]["seed"])
-    wanted = {item["trace_id"] for item in items}
-    pictures = {}
-    for row in bank.iter_rows(named=True):
-        if row["trace_id"] in wanted:
-            drawn = draw(trace(FAMILIES[row["family"]], row["index"], record["parameters"]["seed"]))
-            pictures[row["trace_id"]] = [(picture.moment, picture.png) for picture in drawn]
-    kit.write_kit(folder, items, pictures)
-    print(f"{len(items)} items in {folder}; keep {folder}-key.json from the annotators", file=sys.stderr)
-
-
 @traces.command()
 @click.argument("bank")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.pass_obj
 def export(obj: Context, /, bank: str, folder: Path) -> None:
     """Write BANK (an id or `latest`) as a release: traces, pairs, TRL preferences, splits, digests, data card, pictures."""
+    from flows.bank import release
     from flows.find import bank as bank_named
-    from flows.find import table_of
     from storage import Store
-    from tasks.traces.export import release_files, write_release
-    from tasks.traces.stages import DIAGRAMS, PAIRS
-    from tasks.traces.stages import TRACES as BANK
+    from tasks.traces.export import write_release
 
     store = Store(obj.store)
     record = bank_named(store, bank)
-    rows, pairs = table_of(store, record, BANK.name, "traces"), table_of(store, record, PAIRS.name, "pairs")
-    shown_in = table_of(store, record, DIAGRAMS.name, "diagrams").select("trace_id", "moment", "image_id")
-    counts = f"{rows.height:,} traces, {pairs.height:,} pairs, {shown_in.height:,} pictures"
+    files, pictures, rows = release(store, record)
+    counts = ", ".join(f"{count:,} {table}" for table, count in rows.items())
+    value: dict[str, Any] = {"folder": str(folder), "bank": record["id"], "pictures": len(pictures)}
     if obj.dry_run:
-        obj.emit(
-            {"folder": str(folder), "bank": record["id"], "pictures": shown_in.height},
-            f"would write {counts} to {folder}",
-        )
+        obj.emit(value, f"would write {counts} to {folder}")
         return
-    png = dict(table_of(store, record, DIAGRAMS.name, "images").select("image_id", "png").iter_rows())
-    names: dict[str, list[str]] = {}
-    pictures: dict[str, bytes] = {}
-    for trace_id, moment, image in shown_in.iter_rows():
-        names.setdefault(trace_id, []).append(f"diagrams/{trace_id}-{moment}.png")
-        pictures[f"{trace_id}-{moment}.png"] = png[image]
-    size = record["parameters"]
-    config = {"seed": size["seed"], "traces": size["traces"], "pairs_per_trace": size["pairs"]}
-    files = release_files(rows, pairs, config, names)
     write_release(folder, files, pictures)
-    obj.emit({"folder": str(folder), "files": sorted(files), "pictures": len(pictures)}, f"{folder}: {counts}")
+    obj.emit(value | {"files": sorted(files)}, f"{folder}: {counts}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import sys
 from typing import Any
 
 from flows.operations.placement import place
@@ -16,7 +15,6 @@ from flows.runner import Runner
 from storage import Store
 from tasks.config import Configuration, parse
 from tasks.errors import BadInput
-from tasks.printable import printable
 from tasks.stage import ShardResult
 
 
@@ -28,6 +26,9 @@ class Reporter:
 
     def shard(self, result: ShardResult) -> None:
         """A shard has ended."""
+
+    def warn(self, text: str) -> None:
+        """Something that the user should know."""
 
 
 def named_server() -> bool:
@@ -98,7 +99,8 @@ def launch(request: Request, prefect: bool = True, reporter: Reporter | None = N
         except Exception as error:
             if not record:
                 raise
-            say(f"the run is complete, but the Prefect server was lost meanwhile ({error})")
+            if reporter:
+                reporter.warn(f"the run is complete, but the Prefect server was lost meanwhile ({error})")
     return record
 
 
@@ -114,8 +116,3 @@ def _dask(configuration: Configuration) -> Any:
     return DaskTaskRunner(
         cluster_kwargs={"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 40}
     )
-
-
-def say(text: str) -> None:
-    """Progress and logs go to stderr; stdout belongs to the result."""
-    print(printable(text), file=sys.stderr, flush=True)
