@@ -64,6 +64,7 @@ def import_responses(
     """
     from flows.record import artifact_of
     from storage import Store
+    from tasks.exams import ANSWERS
     from tasks.inference.importing import IMPORTED, import_counts
     from tasks.parsing import PARSING
     from tasks.scoring import SCORING
@@ -75,14 +76,14 @@ def import_responses(
         record = launched(obj, how, "import-responses", parameters)
     if record is None:
         return
-    keys = {step: artifact_of(record, step) for step in ("answers", IMPORTED.name, PARSING.name, SCORING.name)}
+    keys = {step: artifact_of(record, step) for step in (ANSWERS.name, IMPORTED.name, PARSING.name, SCORING.name)}
     counts = import_counts(store.get(IMPORTED.name, keys[IMPORTED.name][judge]), parameters["imported"])
     metrics = _headline(store.get(SCORING.name, keys[SCORING.name]["all"]).read("metrics"))
     value = {
         "run": record["id"],
         "judge": judge,
         "exam": record["exam"],
-        "answers": keys["answers"]["all"],
+        "answers": keys[ANSWERS.name]["all"],
         "responses": keys[IMPORTED.name][judge],
         "parsed": keys[PARSING.name][judge],
         "scoring": keys[SCORING.name]["all"],

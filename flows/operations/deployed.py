@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     StageName: TypeAlias = str
 else:  # so that Prefect's UI offers what there is
     World, StageName = Literal[tuple(WORLDS)], Literal[tuple(stages())]
+FIRST = next(iter(WORLDS))
 Shard = dict[str, Any]  # {"config": {...}, "inputs": {role: [stage, key]}}
 
 
@@ -67,7 +68,7 @@ def _launched(request: Request) -> str:
 
 @flow(name="audit", flow_run_name="audit {world} {profile}", persist_result=False)
 def audit(
-    world: World = "minigrid",
+    world: World = FIRST,
     profile: str = "base",
     judges: list[str] | None = None,
     seed: int | None = None,
@@ -111,7 +112,7 @@ def infer(exam: str, judges: list[str], config: str | None = None, store: str | 
 @flow(name="refresh", flow_run_name="refresh {judges}", persist_result=False, on_failure=[told_of_failure])
 def refresh(
     judges: list[str],
-    world: World = "minigrid",
+    world: World = FIRST,
     profile: str = "base",
     config: str | None = None,
     store: str | None = None,

@@ -48,7 +48,7 @@ def exam(
         group_id = f"{env}_s{group:06d}"
         uid = ".".join([task, env, f"s{group:06d}", *parts])
         base = dict.fromkeys(SCHEMAS["answers"].names)
-        rows.append({**base, "uid": uid, "task": task, "world": "minigrid", "env": env, "env_id": env}
+        rows.append({**base, "uid": uid, "task": task, "world": "simulated", "env": env, "env_id": env}
                     | {"group_id": group_id, "gold": gold} | columns)  # fmt: skip
         return uid
 

@@ -29,11 +29,11 @@ def numbers():
 
 
 def table(numbers, name):
-    return next(table for table in paper_tables(*numbers, "minigrid") if table.name == name)
+    return next(table for table in paper_tables(*numbers, "simulated") if table.name == name)
 
 
 def test_all_ten_tables_are_there(numbers):
-    names = [table.name for table in paper_tables(*numbers, "minigrid")]
+    names = [table.name for table in paper_tables(*numbers, "simulated")]
     assert names == [f"table_{n}" for n in (2, 3, 4, 12, 13, 14, 15, 18, 19, 22)]
 
 
@@ -59,7 +59,7 @@ def test_tables_say_what_the_judges_are(numbers):
 
 
 def test_markdown_and_latex_are_well_formed(numbers):
-    for one in paper_tables(*numbers, "minigrid"):
+    for one in paper_tables(*numbers, "simulated"):
         body = [line for line in one.markdown().splitlines() if line.startswith("|")]
         assert {line.count("|") for line in body} == {len(one.frame.columns) + 1}
         rows = [line for line in one.latex().splitlines() if line.endswith(r"\\")]
@@ -76,13 +76,13 @@ def test_latex_escapes_what_it_must():
 
 def test_a_run_without_a_task_leaves_its_tables_out():
     only_d = frames(exam(tasks="D"), JUDGES[:1])
-    assert [one.name for one in paper_tables(*only_d, "minigrid")] == ["table_13", "table_22"]
-    assert paper_figures(*only_d, "minigrid") == {}
+    assert [one.name for one in paper_tables(*only_d, "simulated")] == ["table_13", "table_22"]
+    assert paper_figures(*only_d, "simulated") == {}
     assert paper_tables(*only_d, "mars") == []
 
 
 def test_figures_are_pictures_that_do_not_depend_on_color(numbers):
-    made = paper_figures(*numbers, "minigrid", dpi=60)
+    made = paper_figures(*numbers, "simulated", dpi=60)
     assert list(made) == ["figure_3", "figure_4", "figure_5", "figure_13"]
     for png in made.values():
         picture = Image.open(io.BytesIO(png)).convert("RGB")
@@ -93,4 +93,4 @@ def test_figures_are_pictures_that_do_not_depend_on_color(numbers):
 
 def test_files_are_named_by_world(numbers):
     files = paper_files(*numbers)
-    assert {"tables/minigrid/table_2.md", "tables/minigrid/table_13.tex", "figures/minigrid/figure_3.png"} <= set(files)
+    assert {"tables/simulated/table_2.md", "tables/simulated/table_13.tex", "figures/simulated/figure_3.png"} <= set(files)

@@ -128,7 +128,7 @@ def test_a_comparison_is_rebuilt_from_its_artifact(sides):
     made = compare(first, second, ("good", "worse"), {"D.IDR_raw": 0.05}, 500, 3)
     assert (rebuilt.first, rebuilt.second, rebuilt.read, rebuilt.gates) == ("good", "worse", made.read, made.gates)
     assert rebuilt.rows == made.rows and rebuilt.changed.equals(made.changed) and len(made.changed)
-    assert rebuilt.regressed and made.read == {"minigrid D": (1.0, 1.0)}
+    assert rebuilt.regressed and made.read == {"simulated D": (1.0, 1.0)}
 
 
 def test_limits_are_decided_on_afterwards(sides):

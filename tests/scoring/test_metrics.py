@@ -251,7 +251,7 @@ def test_comparisons_pair_the_same_groups():
         assert found * split["n_pairs"] == pytest.approx(split[count]) and split[count] > 0
     pooled = rows["probes", "C", "composite", "Acc", "noise all", "(all judges)"]
     assert pooled["n_pairs"] == 2 * 48 * 3 and pooled["p_value"] is None
-    family = [r for r in made["comparisons"] if r["family"] == "probes: minigrid C" and r["p_holm"] is not None]
+    family = [r for r in made["comparisons"] if r["family"] == "probes: simulated C" and r["p_holm"] is not None]
     assert len(family) == 2 * 3 * 3 * 2  # judges, kinds, variants, representations
 
 

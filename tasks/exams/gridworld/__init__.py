@@ -16,6 +16,8 @@ from tasks.stage import Config, Inputs, Stage
 from tasks.trajectories import Group, groups
 from tasks.worlds import environment
 
+TASKS = {made.TASK.name: made.TASK for made in (task_a, task_b, task_c, task_d, task_e)}
+
 
 class _GroupFails(Exception):
     """A group whose items do not pass; the exam is built again without it."""
@@ -79,28 +81,14 @@ def _write(
 def _drafts(source: Source, able: list[Group], tasks: Config) -> Iterator[list[Draft]]:
     """The items of every task, a list a group."""
     for name, plan in tasks.items():
-        wanted = plan["references"] + plan["queries"] if name == "D" else plan["groups"]
+        task = TASKS[name]
+        wanted = task.groups(plan)
         if len(able) < wanted:
             raise StageFailed(
                 f"{source.environment.env_id}: {len(able)} groups passed the gates, Task {name} wants {wanted}; "
                 "raise the shard's `groups` in the profile"
             )
-        chosen = able[:wanted]
-        match name:
-            case "A":
-                yield from task_a.draft(source, chosen, plan["items"])
-            case "B":
-                yield from task_b.draft(source, chosen, plan["frames"])
-            case "C":
-                yield from task_c.draft(
-                    source, chosen, plan["probes"], plan["framings"], plan["split"], plan["nocue_framings"]
-                )
-            case "D":
-                references, queries = chosen[: plan["references"]], chosen[plan["references"] :]
-                presentations = [tuple(shown) for shown in plan["presentations"]]
-                yield from task_d.draft(source, queries, references, presentations, plan["nocue_framings"])
-            case "E":
-                yield from task_e.draft(source, chosen, plan["roles"])
+        yield from task.draft(source, able[:wanted], plan)
 
 
 EXAMS = Stage("exams", 5, build)

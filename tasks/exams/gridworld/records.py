@@ -1,12 +1,15 @@
-"""An exam item as its three parts: what a model may see, what only the audit may, and the pictures."""
+"""A task of the exam, and an item of it as its three parts: what a model may see, what only the audit may, the pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tasks.exams.gridworld.source import Source
 from tasks.pictures.png import Picture
+from tasks.stage import Config
+from tasks.trajectories import Group
 from tasks.worlds.base import Environment
 
 
@@ -63,3 +66,13 @@ _FIELDS = tuple(Draft.__dataclass_fields__)
 def uid(task: str, environment: Environment, *parts: str | None) -> str:
     """`TASK.env.` and the parts that the task has, joined by dots."""
     return ".".join([task, environment.name, *(part for part in parts if part)])
+
+
+@dataclass(frozen=True)
+class ExamTask:
+    """A task of the exam: `draft` makes the items, a list a group, by the profile's plan for it; `groups` says how many
+    groups that plan wants."""
+
+    name: str
+    draft: Callable[[Source, Sequence[Group], Config], Iterator[list[Draft]]]
+    groups: Callable[[Config], int] = lambda plan: int(plan["groups"])

@@ -17,14 +17,16 @@ from dataclasses import dataclass
 
 from storage import canonical_json
 from tasks.errors import StageFailed
-from tasks.exams.gridworld.records import Draft, uid
+from tasks.exams.gridworld.records import Draft, ExamTask, uid
 from tasks.exams.gridworld.source import Source
 from tasks.pictures.pixels import Pixels
 from tasks.pictures.png import Picture, image_id
 from tasks.pictures.storyboard import panel
+from tasks.stage import Config
 from tasks.trajectories import Group
 from tasks.worlds.base import Branch
 
+NAME = "A"
 LETTERS = "ABCD"
 Draw = Callable[[], Pixels]
 
@@ -50,10 +52,11 @@ class TransitionItem:
     shown: tuple[str, ...]
 
 
-def draft(source: Source, groups: Sequence[Group], count: int) -> Iterator[list[Draft]]:
-    """`count` items about states of `groups`, each with its shuffled and its masked twin; a list a group. States whose
+def draft(source: Source, groups: Sequence[Group], plan: Config) -> Iterator[list[Draft]]:
+    """`items` items about states of `groups`, each with its shuffled and its masked twin; a list a group. States whose
     actions have four or more successors come first, and no two items show the same page."""
-    draw = source.random("A", "questions")
+    count: int = plan["items"]
+    draw = source.random(NAME, "questions")
     states: list[tuple[Group, int, list[Successor]]] = []
     for group in groups:
         branches = source.environment.branches(group.seed, group.actions, range(len(group.actions)))
@@ -139,8 +142,8 @@ def _transition(
 
 def _items(source: Source, transition: TransitionItem, gold: str) -> Iterator[Draft]:
     group, step = transition.group, transition.step
-    texts = source.prompts.tasks["A"]["actions"]
-    draw = source.random("A", group.group_id, step)
+    texts = source.prompts.tasks[NAME]["actions"]
+    draw = source.random(NAME, group.group_id, step)
     gold_option, *displayed = transition.options
     draw.shuffle(displayed)
     displayed.insert(LETTERS.index(gold), gold_option)
@@ -150,14 +153,14 @@ def _items(source: Source, transition: TransitionItem, gold: str) -> Iterator[Dr
     )
     picture = Picture(page)
     mismatched = draw.choice(sorted(transition.mismatched))
-    base = uid("A", source.environment, group.short_id, "full", f"t{step:03d}")
+    base = uid(NAME, source.environment, group.short_id, "full", f"t{step:03d}")
     for condition, shown in (("true", transition.action), ("shuffle", mismatched), ("mask", "unknown")):
         yield Draft(
             uid=base if condition == "true" else f"{base}.{condition}",
-            task="A",
-            prompt=source.prompts.prompt("A", action=texts[shown]),
+            task=NAME,
+            prompt=source.prompts.prompt(NAME, action=texts[shown]),
             pictures=[picture],
-            **source.prompts.format_of("A"),
+            **source.prompts.format_of(NAME),
             group_id=group.group_id,
             variant="full",
             temporal="orig",
@@ -168,3 +171,6 @@ def _items(source: Source, transition: TransitionItem, gold: str) -> Iterator[Dr
             steps=[step],
             options=[name for name, _ in displayed],
         )
+
+
+TASK = ExamTask(NAME, draft)

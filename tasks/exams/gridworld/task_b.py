@@ -6,19 +6,23 @@ import json
 from collections.abc import Iterator, Sequence
 
 from tasks.errors import StageFailed
-from tasks.exams.gridworld.records import Draft, uid
+from tasks.exams.gridworld.records import Draft, ExamTask, uid
 from tasks.exams.gridworld.source import Source
 from tasks.pictures.png import Picture
+from tasks.stage import Config
 from tasks.trajectories import Group
 
+NAME = "B"
 
-def draft(source: Source, groups: Sequence[Group], frames: int) -> Iterator[list[Draft]]:
+
+def draft(source: Source, groups: Sequence[Group], plan: Config) -> Iterator[list[Draft]]:
     """`frames` frames of Full of each group, no picture twice; frames with something to describe come first."""
+    frames: int = plan["frames"]
     shown: set[str] = set()
     for group in groups:
         states = group.episodes["full"].states
         steps = list(range(len(states)))
-        source.random("B", group.group_id).shuffle(steps)
+        source.random(NAME, group.group_id).shuffle(steps)
         scenes = {step: source.environment.scene(states[step]) for step in steps}
         steps.sort(key=lambda step: not scenes[step]["objects"])
         items: list[Draft] = []
@@ -31,11 +35,11 @@ def draft(source: Source, groups: Sequence[Group], frames: int) -> Iterator[list
             shown.add(image_id)
             items.append(
                 Draft(
-                    uid=uid("B", source.environment, group.short_id, "full", f"t{step:03d}"),
-                    task="B",
-                    prompt=source.prompts.prompt("B"),
+                    uid=uid(NAME, source.environment, group.short_id, "full", f"t{step:03d}"),
+                    task=NAME,
+                    prompt=source.prompts.prompt(NAME),
                     pictures=[Picture(source.frame(group, "full", step))],
-                    **source.prompts.format_of("B"),
+                    **source.prompts.format_of(NAME),
                     group_id=group.group_id,
                     variant="full",
                     temporal="orig",
@@ -47,3 +51,6 @@ def draft(source: Source, groups: Sequence[Group], frames: int) -> Iterator[list
         if len(items) < frames:
             raise StageFailed(f"Task B: {group.group_id} has no {frames} frames that no other item shows")
         yield items
+
+
+TASK = ExamTask(NAME, draft)

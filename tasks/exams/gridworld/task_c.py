@@ -10,35 +10,30 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from tasks.exams.gridworld.keyframes import keyframes
-from tasks.exams.gridworld.records import Draft, uid
+from tasks.exams.gridworld.records import Draft, ExamTask, uid
 from tasks.exams.gridworld.source import Source
 from tasks.pictures.styles import VISUALS
+from tasks.stage import Config
 from tasks.trajectories import Group
 
+NAME = "C"
 ORDERS = ("orig", "rev")
-FRAMINGS = ("neu", "pos", "neg")
 
 
-def draft(
-    source: Source,
-    groups: Sequence[Group],
-    probes: bool = True,
-    framings: Sequence[str] = FRAMINGS,
-    split: bool = True,
-    nocue_framings: Sequence[str] | None = None,
-) -> Iterator[list[Draft]]:
-    """The items of each group. `probes` off leaves the temporal and visual items out; `nocue_framings` are NoCue's own."""
+def draft(source: Source, groups: Sequence[Group], plan: Config) -> Iterator[list[Draft]]:
+    """The items of each group. The plan's `probes` off leaves the temporal and visual items out, `split` off the split
+    companions; `nocue_framings` are NoCue's own."""
+    presentations = [(order, visual, None) for order, visual in product(ORDERS, VISUALS)] if plan["probes"] else []
     for group in groups:
         steps = keyframes(group)
-        presentations = [(order, visual, None) for order, visual in product(ORDERS, VISUALS)] if probes else []
-        framed = {variant: framings for variant in group.episodes}
-        if nocue_framings is not None:
-            framed["nocue"] = nocue_framings
+        framed: dict[str, Sequence[str]] = {variant: plan["framings"] for variant in group.episodes}
+        if plan["nocue_framings"] is not None:
+            framed["nocue"] = plan["nocue_framings"]
         yield [
             item
             for variant in group.episodes
             for order, visual, framing in [*presentations, *(("orig", "clean", name) for name in framed[variant])]
-            for item in _pair(source, group, steps, variant, order, visual, framing, split)
+            for item in _pair(source, group, steps, variant, order, visual, framing, plan["split"])
         ]
 
 
@@ -53,10 +48,10 @@ def _pair(
     split: bool,
 ) -> Iterator[Draft]:
     """The composite item and its split companion."""
-    texts = source.prompts.tasks["C"]
+    texts = source.prompts.tasks[NAME]
     shown = list(steps) if order == "orig" else list(reversed(steps))
     parts = (group.short_id, variant, order, visual, framing)
-    composite = uid("C", source.environment, *parts, "composite")
+    composite = uid(NAME, source.environment, *parts, "composite")
     for representation in ("composite", "split") if split else ("composite",):
         evidence = texts["evidence"][representation].format(count=len(shown))
         pictures = (
@@ -65,13 +60,13 @@ def _pair(
             else source.split(group, variant, shown, visual)
         )
         yield Draft(
-            uid=uid("C", source.environment, *parts, representation),
-            task="C",
+            uid=uid(NAME, source.environment, *parts, representation),
+            task=NAME,
             prompt=source.prompts.prompt(
-                "C", texts["framing"][framing] if framing else "", evidence=evidence, mission=group.mission
+                NAME, texts["framing"][framing] if framing else "", evidence=evidence, mission=group.mission
             ),
             pictures=pictures,
-            **source.prompts.format_of("C"),
+            **source.prompts.format_of(NAME),
             group_id=group.group_id,
             variant=variant,
             temporal=order,
@@ -82,3 +77,6 @@ def _pair(
             companion_of=None if representation == "composite" else composite,
             steps=shown,
         )
+
+
+TASK = ExamTask(NAME, draft)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tasks.exams.gridworld.keyframes import keyframes
-from tasks.exams.gridworld.records import Draft, uid
+from tasks.exams.gridworld.records import Draft, ExamTask, uid
 from tasks.exams.gridworld.source import Source
 from tasks.pictures.png import Picture
 from tasks.pictures.storyboard import sheet
+from tasks.stage import Config
 from tasks.trajectories import Group
 
-BASE_PRESENTATIONS = (("clean", "neu"), ("clean", "pos"), ("clean", "neg"), ("style", "neu"))
+NAME = "D"
 
 
 def match(queries: Sequence[Group], references: Sequence[Group]) -> dict[str, Group]:
@@ -25,15 +26,12 @@ def match(queries: Sequence[Group], references: Sequence[Group]) -> dict[str, Gr
     }
 
 
-def draft(
-    source: Source,
-    queries: Sequence[Group],
-    references: Sequence[Group],
-    presentations: Sequence[tuple[str, str]] = BASE_PRESENTATIONS,
-    nocue_framings: Sequence[str] | None = None,
-) -> Iterator[list[Draft]]:
-    """Every variant of every query under each (visual, framing), on a sheet with its reference's Full; `nocue_framings`
-    are those in which NoCue is asked too."""
+def draft(source: Source, groups: Sequence[Group], plan: Config) -> Iterator[list[Draft]]:
+    """Every variant of every query under each of the plan's `presentations` (visual, framing), on a sheet with its
+    reference's Full; `nocue_framings` are those in which NoCue is asked too. The first groups are the references."""
+    references, queries = groups[: plan["references"]], groups[plan["references"] :]
+    presentations = [(visual, framing) for visual, framing in plan["presentations"]]
+    nocue_framings = plan["nocue_framings"]
     matched = match(queries, references)
     for query in queries:
         reference = matched[query.group_id]
@@ -61,11 +59,11 @@ def _item(
 ) -> Draft:
     parts = (reference.short_id, query.short_id, variant, "orig", visual, framing, "composite")
     return Draft(
-        uid=uid("D", source.environment, *parts),
-        task="D",
-        prompt=source.prompts.prompt("D", source.prompts.tasks["D"]["framing"][framing]),
+        uid=uid(NAME, source.environment, *parts),
+        task=NAME,
+        prompt=source.prompts.prompt(NAME, source.prompts.tasks[NAME]["framing"][framing]),
         pictures=[page],
-        **source.prompts.format_of("D"),
+        **source.prompts.format_of(NAME),
         group_id=query.group_id,
         variant=variant,
         temporal="orig",
@@ -76,3 +74,6 @@ def _item(
         reference_group_id=reference.group_id,
         steps=keyframes(query),
     )
+
+
+TASK = ExamTask(NAME, draft, groups=lambda plan: int(plan["references"] + plan["queries"]))

@@ -8,14 +8,16 @@ the checkpoint is and with it the status.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from tasks.errors import StageFailed
 from tasks.exams.gridworld.keyframes import keyframes
-from tasks.exams.gridworld.records import Draft, uid
+from tasks.exams.gridworld.records import Draft, ExamTask, uid
 from tasks.exams.gridworld.source import Source
+from tasks.stage import Config
 from tasks.trajectories import Group
 
+NAME = "E"
 ROLES = (
     "identity_short", "identity_medium", "identity_long",
     "status_early_holding", "status_mid_holding", "status_first_post_drop", "status_late_post_drop",
@@ -78,10 +80,10 @@ def room(group: Group, role: str) -> int:
     return checkpoints(group).get(role, -1) - (dropped if role.endswith("post_drop") else picked)
 
 
-def draft(source: Source, groups: Sequence[Group], counts: Mapping[str, int]) -> Iterator[list[Draft]]:
-    """`counts[role]` items of each role: where fewer than all groups are asked, those with the most room for it."""
+def draft(source: Source, groups: Sequence[Group], plan: Config) -> Iterator[list[Draft]]:
+    """`roles[role]` items of each role: where fewer than all groups are asked, those with the most room for it."""
     asked: dict[str, set[str]] = {}
-    for role, count in counts.items():
+    for role, count in plan["roles"].items():
         able = [group for group in groups if role in checkpoints(group)]
         if len(able) < count:
             raise StageFailed(
@@ -100,11 +102,11 @@ def _item(source: Source, group: Group, role: str, checkpoint: int) -> Draft:
     question = role.split("_")[0]
     steps = keyframes(group, last=checkpoint, most=frames_shown(group))
     return Draft(
-        uid=uid("E", source.environment, group.short_id, "full", role),
-        task="E",
-        prompt=source.prompts.prompt("E", question=source.prompts.tasks["E"]["questions"][question]),
+        uid=uid(NAME, source.environment, group.short_id, "full", role),
+        task=NAME,
+        prompt=source.prompts.prompt(NAME, question=source.prompts.tasks[NAME]["questions"][question]),
         pictures=[source.page(group, "full", steps)],
-        **source.prompts.format_of("E"),
+        **source.prompts.format_of(NAME),
         group_id=group.group_id,
         variant="full",
         temporal="orig",
@@ -126,3 +128,6 @@ def _status(group: Group, label: str, dropped: int, checkpoint: int) -> str:
         if event.name == f"pickup {color} {kind}" and dropped < event.step <= checkpoint
     ]
     return "reacquired_and_holding" if again else "dropped"
+
+
+TASK = ExamTask(NAME, draft)
