@@ -93,4 +93,6 @@ def test_figures_are_pictures_that_do_not_depend_on_color(numbers):
 
 def test_files_are_named_by_world(numbers):
     files = paper_files(*numbers)
-    assert {"tables/simulated/table_2.md", "tables/simulated/table_13.tex", "figures/simulated/figure_3.png"} <= set(files)
+    assert {"tables/simulated/table_2.md", "tables/simulated/table_13.tex", "figures/simulated/figure_3.png"} <= set(
+        files
+    )
