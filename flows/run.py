@@ -140,10 +140,16 @@ class Run:
         self.planning, self.planned, self.record.value["stages"] = True, [], []
         self.chain.steps(self, self.parameters)
         self.planning = False
-        known = dict.fromkeys(step.name for step in self.planned)
+        known = {step.name: step for step in self.planned}
         for name in self.request.refresh:
-            if name.partition("[")[0] not in known:
+            step = known.get(name.partition("[")[0])
+            if step is None:
                 raise BadInput(f"there is no step {name!r} to refresh; chain {self.chain.name} has {', '.join(known)}")
+            if step.stage.spending is not None:
+                raise BadInput(
+                    f"{step.name} asks judges, and what they have answered is never replaced; `worldaudit rerun RUN --from "
+                    f"{step.name}` asks them anew beside it"
+                )
         return self.planned
 
     def execute(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from storage.runs import artifacts_of
-from storage.store import Store, StoreError
+from storage.store import Store
 from storage.tables import SCHEMAS, UNIQUE_KEYS
 
 NEWEST = 20  # complete runs that the views cover
@@ -41,20 +41,22 @@ def catalog_sql(store: Store, newest: int = NEWEST) -> str:
     """The views, as SQL for DuckDB. A table that no run has written is an empty view with the table's columns."""
     runs = complete_runs(store, newest)
     parts: dict[str, list[tuple[str, str, int]]] = {table: [] for table in SCHEMAS}  # table -> (part, run, depth)
-    manifests: dict[tuple[str, str], dict[str, Any]] = {}
+    manifests: dict[tuple[str, str], dict[str, Any] | None] = {}
     for run in runs:
-        artifacts = sorted({(used.stage, used.key) for used in artifacts_of(run)})
-        for artifact in artifacts:
+        named = sorted({(used.stage, used.key) for used in artifacts_of(run)})
+        for artifact in named:
             if artifact not in manifests:
-                manifests[artifact] = _manifest(store, *artifact)
-        inputs = {key: manifests[stage, key].get("inputs", {}).values() for stage, key in artifacts}
-        for stage, key in artifacts:
-            for part in manifests[stage, key].get("parts", []):
+                manifests[artifact] = store.manifest(*artifact)
+        there = {artifact: manifest for artifact in named if (manifest := manifests[artifact]) is not None}
+        inputs = {key: manifest["inputs"].values() for (_, key), manifest in there.items()}
+        for (stage, key), manifest in there.items():
+            for part in manifest["parts"]:
                 path = store.files.url(f"artifacts/{stage}/{key}/{part['name']}")
-                parts[part["table"]].append((path, run["id"], _depth(key, inputs)))
+                if part["table"] in parts:
+                    parts[part["table"]].append((path, run["id"], _depth(key, inputs)))
     lines = [
-        f"-- Views over the {len(runs)} newest complete runs of {' '.join(store.location.split())}, newest first:",
-        *(f"--   {run['id']}  {' '.join(str(run.get('command')).split())}" for run in runs),
+        f"-- Views over the {len(runs)} newest complete runs of {_line(store.location)}, newest first:",
+        *(f"--   {_line(run['id'])}  {_line(run.get('command'))}" for run in runs),
         "-- Load them with: duckdb -init catalog.sql",
         "",
         _runs_view(runs),
@@ -69,12 +71,9 @@ def complete_runs(store: Store, newest: int) -> list[dict[str, Any]]:
     return list(itertools.islice(complete, newest))
 
 
-def _manifest(store: Store, stage: str, key: str) -> dict[str, Any]:
-    try:
-        manifest = store.read_json(f"artifacts/{stage}/{key}/manifest.json")
-    except (FileNotFoundError, StoreError):
-        return {}
-    return manifest if isinstance(manifest, dict) else {}
+def _line(value: object) -> str:
+    """For a comment, which ends where its line ends."""
+    return " ".join(str(value).split())
 
 
 def _depth(key: str, inputs: Mapping[str, Iterable[str]]) -> int:

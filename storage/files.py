@@ -1,14 +1,20 @@
-"""Where bytes lie: a local folder or an object store, behind the five verbs that the store needs.
+"""Where bytes lie: a local folder or an object store, behind the six verbs that the store needs.
 
 Locally a write goes to a temporary name in the same folder, is synced and renamed, so that a reader never sees a half.
 An object store makes an object visible only when its upload is complete, which gives the same promise.
+
+A folder that has to appear as a whole is written under a temporary name beside its own (`draft_of`) and published: locally
+by one rename, which the system refuses where something is there already; on an object store object by object, the one that
+counts (`last`) at the end.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
+import uuid
 from pathlib import Path
 
 import pyarrow.fs
@@ -30,6 +36,10 @@ class Files:
     def exists(self, path: str) -> bool:
         raise NotImplementedError
 
+    def leftovers(self, folder: str) -> list[str]:
+        """Temporaries directly inside `folder`, by path: what writers that died have left."""
+        raise NotImplementedError
+
     def list(self, folder: str) -> list[str]:
         """Names directly inside `folder`, sorted, without temporaries; empty where there is no such folder."""
         raise NotImplementedError
@@ -38,12 +48,23 @@ class Files:
         """Remove a file or a whole folder; nothing happens where there is none."""
         raise NotImplementedError
 
+    def publish(self, draft: str, folder: str, last: str) -> bool:
+        """The folder `draft` becomes `folder`; its file `last` is what makes a folder count. False, and nothing has
+        changed, where `folder` is there already."""
+        raise NotImplementedError
+
     def url(self, path: str) -> str:
         """What another program opens it by."""
         return f"{self.location.rstrip('/')}/{path}"
 
 
-_TEMPORARY = re.compile(r"^\.tmp-")
+_TEMPORARY = ".tmp-"
+
+
+def draft_of(folder: str) -> str:
+    """A name beside `folder` that nobody else has and `list` does not show."""
+    parent, _, name = folder.rpartition("/")
+    return f"{parent}/{_TEMPORARY}{uuid.uuid4().hex}-{name}"
 
 
 class LocalFiles(Files):
@@ -57,7 +78,7 @@ class LocalFiles(Files):
     def write(self, path: str, data: bytes | memoryview) -> None:
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.parent / f".tmp-{os.getpid()}-{target.name}"
+        temporary = target.parent / f"{_TEMPORARY}{uuid.uuid4().hex[:12]}"
         try:
             with open(temporary, "wb") as file:
                 file.write(data)
@@ -68,21 +89,30 @@ class LocalFiles(Files):
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        _sync(target.parent)
 
     def exists(self, path: str) -> bool:
         return (self.root / path).exists()
+
+    def leftovers(self, folder: str) -> list[str]:
+        return sorted(str(path.relative_to(self.root)) for path in (self.root / folder).glob(f"{_TEMPORARY}*"))
 
     def list(self, folder: str) -> list[str]:
         try:
             names = os.listdir(self.root / folder)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return sorted(name for name in names if not _TEMPORARY.match(name))
+        return sorted(name for name in names if not name.startswith(_TEMPORARY))
+
+    def publish(self, draft: str, folder: str, last: str) -> bool:
+        try:
+            os.rename(self.root / draft, self.root / folder)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                return False
+            raise
+        _sync((self.root / folder).parent)
+        return True
 
     def delete(self, path: str) -> None:
         import shutil
@@ -125,9 +155,25 @@ class ObjectFiles(Files):
     def exists(self, path: str) -> bool:
         return bool(self.fs.get_file_info(self._path(path)).type != pyarrow.fs.FileType.NotFound)
 
-    def list(self, folder: str) -> list[str]:
+    def leftovers(self, folder: str) -> list[str]:
+        return [f"{folder}/{name}" for name in self._names(folder) if name.startswith(_TEMPORARY)]
+
+    def _names(self, folder: str) -> list[str]:
         selector = pyarrow.fs.FileSelector(self._path(folder), allow_not_found=True)
         return sorted(info.base_name for info in self.fs.get_file_info(selector))
+
+    def list(self, folder: str) -> list[str]:
+        return [name for name in self._names(folder) if not name.startswith(_TEMPORARY)]
+
+    def publish(self, draft: str, folder: str, last: str) -> bool:
+        """Nothing here says "only where there is none": two that publish within the same moment may both be told True, and
+        the folder is the one's or the other's."""
+        if self.exists(f"{folder}/{last}"):
+            return False
+        for name in [*(name for name in self.list(draft) if name != last), last]:
+            self.fs.move(self._path(f"{draft}/{name}"), self._path(f"{folder}/{name}"))
+        self.delete(draft)
+        return True
 
     def delete(self, path: str) -> None:
         info = self.fs.get_file_info(self._path(path))
@@ -135,6 +181,15 @@ class ObjectFiles(Files):
             self.fs.delete_dir(self._path(path))
         elif info.type == pyarrow.fs.FileType.File:
             self.fs.delete_file(self._path(path))
+
+
+def _sync(folder: Path) -> None:
+    """What was renamed in a folder survives a power failure."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def open_files(location: str | Path) -> Files:

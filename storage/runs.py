@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,5 +27,20 @@ def artifacts_of(record: Mapping[str, Any]) -> Iterator[Used]:
 
 
 def is_record(value: Any, run_id: str) -> bool:
-    """Whether what a run.json holds is the record of that run."""
-    return isinstance(value, dict) and value.get("id") == run_id and isinstance(value.get("artifacts", {}), dict)
+    """Whether what a run.json holds is the record of that run, and names artifacts by words that cannot leave the store."""
+    return (
+        isinstance(value, dict)
+        and value.get("id") == run_id
+        and _are_names(value.get("artifacts", {}))
+        and _are_names(value.get("stage_of") or {})
+    )
+
+
+def _are_names(value: Any) -> bool:
+    """Whether it maps words to words that are each the name of one folder."""
+    return isinstance(value, dict) and all(
+        isinstance(name, str) and isinstance(word, str) and _NAME.fullmatch(word) for name, word in value.items()
+    )
+
+
+_NAME = re.compile(r"[\w-][\w.-]*")

@@ -6,6 +6,9 @@
 An artifact exists when its manifest is there and every part has the size and the SHA-256 that the manifest states.
 Anything else (a deleted part, a truncated file, a folder without manifest) reads as "not there", and the stage
 that owns it recomputes.
+
+One that exists never changes. A writer works in a draft beside it and publishes the draft when it commits; where the
+artifact has come into being meanwhile, or was there before, the draft is dropped and the artifact stays as it is.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from storage.files import Files, open_files
+from storage.files import Files, draft_of, open_files
 from storage.keys import digest
 from storage.runs import is_record
 from storage.tables import SCHEMAS, UNIQUE_KEYS, TableError, check_unique, conform
@@ -36,7 +39,30 @@ PART_ROWS = 100_000
 PART_BYTES = 8 * 2**20  # bounds a part's largest column, its row group, and with them the memory of a writer
 
 
+MANIFEST = "manifest.json"
 _PART = re.compile(r"part-[a-z_]+-\d+\.parquet")
+
+
+def is_manifest(value: Any, key: str) -> bool:
+    """Whether what a manifest.json holds is the manifest of the artifact with that key."""
+    return (
+        isinstance(value, dict)
+        and value.get("key") == key
+        and isinstance(value.get("inputs"), dict)
+        and isinstance(value.get("config"), dict)
+        and isinstance(value.get("parts"), list)
+        and all(_is_part(part) for part in value["parts"])
+    )
+
+
+def _is_part(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("bytes"), int)
+        and isinstance(value.get("sha256"), str)
+        and isinstance(value.get("table"), str)
+        and bool(_PART.fullmatch(str(value.get("name"))))
+    )
 
 
 class StoreError(Exception):
@@ -117,6 +143,7 @@ class ArtifactWriter:
     def __init__(self, store: Store, stage: str, key: str):
         self.store, self.stage, self.key = store, stage, key
         self.folder = f"artifacts/{stage}/{key}"
+        self.draft = draft_of(self.folder)
         self.parts: list[dict[str, Any]] = []
         self.pending: dict[str, list[pa.Table]] = {}
         self.waiting: dict[str, tuple[int, int]] = {}  # rows and bytes of what is pending
@@ -136,8 +163,7 @@ class ArtifactWriter:
 
     def discard(self) -> None:
         """Forget everything that was added."""
-        for part in self.parts:
-            self.store.files.delete(f"{self.folder}/{part['name']}")
+        self.store.files.delete(self.draft)
         self.parts, self.pending, self.waiting, self.seen = [], {}, {}, {}
 
     def _flush(self, table: str) -> None:
@@ -155,11 +181,14 @@ class ArtifactWriter:
         data = memoryview(buffer.getvalue())
         number = sum(part["table"] == table for part in self.parts)
         name = f"part-{table}-{number:05d}.parquet"
-        self.store.write(f"{self.folder}/{name}", data)
+        self.store.write(f"{self.draft}/{name}", data)
         self.parts.append({"name": name, "table": table, "rows": len(rows), "bytes": len(data), "sha256": digest(data)})
 
     def commit(self, version: int, config: Mapping[str, Any], inputs: Mapping[str, str]) -> Artifact:
-        """Write the manifest. Raises TableError where a unique key occurs twice; nothing exists then."""
+        """The artifact of this key: what was added, or the one that is there already, which stays as it is.
+
+        Raises TableError where a unique key occurs twice; nothing is published then.
+        """
         for table, keys in self.seen.items():
             check_unique(table, pa.concat_tables(keys))
         for table in list(self.pending):
@@ -180,11 +209,12 @@ class ArtifactWriter:
             "started": self.started,
             "ended": now(),
         }
-        self.store.write_json(f"{self.folder}/manifest.json", manifest)
-        names = {part["name"] for part in self.parts} | {"manifest.json"}
-        for stale in set(self.store.files.list(self.folder)) - names:
-            if stale.startswith("part-"):
-                self.store.files.delete(f"{self.folder}/{stale}")
+        self.store.write_json(f"{self.draft}/{MANIFEST}", manifest)
+        while not self.store.publish(self.draft, self.folder):
+            if there := self.store.find(self.stage, self.key):
+                self.store.files.delete(self.draft)
+                return there
+            self.store.files.delete(self.folder)  # what is left of one that was harmed
         return Artifact(self.store, self.stage, self.key, manifest)
 
 
@@ -206,8 +236,18 @@ class Store:
 
     def write(self, path: str, data: bytes | memoryview) -> None:
         """All of `data` at `path` or nothing; StoreError names the path where it cannot be written."""
-        try:
+        with self._writing(path):
             self.files.write(path, data)
+
+    def publish(self, draft: str, folder: str) -> bool:
+        """See Files.publish."""
+        with self._writing(folder):
+            return self.files.publish(draft, folder, MANIFEST)
+
+    @contextlib.contextmanager
+    def _writing(self, path: str) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             reason = error.strerror or str(error)
             raise StoreError(
@@ -240,20 +280,16 @@ class Store:
         """The artifact, or the reason why there is none."""
         folder = f"artifacts/{stage}/{key}"
         try:
-            manifest = self.read_json(f"{folder}/manifest.json")
+            manifest = self.read_json(f"{folder}/{MANIFEST}")
         except FileNotFoundError:
             return "not there"
         except ArtifactError as error:
             return str(error)
-        if not isinstance(manifest, dict) or not isinstance(manifest.get("parts"), list):
-            return "its manifest is damaged"
-        if manifest.get("key") != key:
+        if isinstance(manifest, dict) and manifest.get("key", key) != key:
             return "its manifest speaks of another key"
+        if not is_manifest(manifest, key):
+            return "its manifest is damaged"
         for part in manifest["parts"]:
-            if not (
-                isinstance(part, dict) and _PART.fullmatch(str(part.get("name"))) and {"bytes", "sha256"} <= set(part)
-            ):
-                return "its manifest is damaged"
             try:
                 data = self.files.read(f"{folder}/{part['name']}")
             except FileNotFoundError:
@@ -267,13 +303,20 @@ class Store:
 
     def manifests(self, stage: str) -> dict[str, dict[str, Any]]:
         """The manifests of a stage by key, of artifacts that have one; their parts are not read."""
-        manifests = {}
-        for key in self.files.list(f"artifacts/{stage}"):
-            with contextlib.suppress(FileNotFoundError, ArtifactError):
-                manifest = self.read_json(f"artifacts/{stage}/{key}/manifest.json")
-                if isinstance(manifest, dict) and manifest.get("key") == key:
-                    manifests[key] = manifest
-        return manifests
+        found = {key: self.manifest(stage, key) for key in self.files.list(f"artifacts/{stage}")}
+        return {key: manifest for key, manifest in found.items() if manifest is not None}
+
+    def manifest(self, stage: str, key: str) -> dict[str, Any] | None:
+        """The manifest of an artifact whose parts are not read; None where there is none that can be used."""
+        try:
+            manifest = self.read_json(f"artifacts/{stage}/{key}/{MANIFEST}")
+        except (OSError, ArtifactError):
+            return None
+        return manifest if is_manifest(manifest, key) else None
+
+    def drafts(self) -> list[str]:
+        """Folders of writers that are at work, or that died at it."""
+        return [path for stage in self.files.list("artifacts") for path in self.files.leftovers(f"artifacts/{stage}")]
 
     def artifacts(self) -> Iterator[tuple[str, str]]:
         """(stage, key) of every artifact folder, complete or not."""

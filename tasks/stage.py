@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from storage import Artifact, Store, StoreError, TableError, artifact_key
@@ -88,6 +88,7 @@ class ShardResult:
     seconds: float
     rows: dict[str, int]
     bytes: int  # of its parts
+    differs: bool = False  # it was computed anew and came out otherwise than the artifact that is there, which stays
 
     @classmethod
     def of(cls, artifact: Artifact, shard: str, reused: bool, started: float) -> ShardResult:
@@ -111,7 +112,7 @@ def produce(
     """The artifact of one shard: the committed one, or a new one. Runs in any process; needs no Prefect.
 
     Raises ArtifactError where an input is missing or broken, and whatever the stage's function raises; nothing is
-    committed then.
+    committed then. With `refresh` the work is done again, but a committed artifact never changes.
     """
     if not refresh and (found := lookup(location, stage, shard, config, inputs)):
         return found
@@ -120,9 +121,18 @@ def produce(
     key = stage.key(config, inputs)
     opened = Inputs({role: store.get(ref.stage, ref.key) for role, ref in inputs.items()})
     writer = store.writer(stage.name, key)
-    stage.run(opened, config, writer)
-    made = writer.commit(stage.version, stage.keyed(config), {role: ref.key for role, ref in inputs.items()})
-    return ShardResult.of(made, shard, False, started)
+    try:
+        stage.run(opened, config, writer)
+        made = writer.commit(stage.version, stage.keyed(config), {role: ref.key for role, ref in inputs.items()})
+    except BaseException:
+        writer.discard()
+        raise
+    differs = _digests(writer.parts) != _digests(made.manifest["parts"])
+    return replace(ShardResult.of(made, shard, False, started), differs=differs)
+
+
+def _digests(parts: list[dict[str, Any]]) -> set[str]:
+    return {part["sha256"] for part in parts}
 
 
 Shards = Mapping[str, tuple[Config, Mapping[str, Ref]]]

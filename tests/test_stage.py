@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from flows.runner import Runner
-from tasks.stage import Ref, ShardResult, Stage
+from storage import Store
+from tasks.stage import Ref, ShardResult, Stage, produce
 from tests.flows.toy import ACCEPT, SEEDS
 
 
@@ -30,3 +33,29 @@ def test_the_shard_that_reads_most_starts_first_and_results_keep_their_order(tmp
     order, given = _run(tmp_path)
     assert order == ["b", "c", "a"] and list(given) == ["a", "b", "c"]
     assert _run(tmp_path) == (order, given)  # found in the store, of the same sizes
+
+
+def test_what_is_computed_anew_and_comes_out_otherwise_replaces_nothing_and_is_said(tmp_path: Path, capfd) -> None:
+    said = iter(["first", "second"])
+
+    def say(inputs, config, writer) -> None:
+        writer.add("groups", [{"group_id": next(said), "world": "w", "env": "e", "env_id": "E", "seed": 1}])
+
+    stage = Stage("say", 1, say)
+    made = produce(str(tmp_path), stage, "all", {}, {})
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    again = produce(str(tmp_path), stage, "all", {}, {}, refresh=True)
+    assert again.ref == made.ref and not again.reused
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert again.differs
+
+
+def test_a_stage_that_fails_leaves_no_draft(tmp_path: Path) -> None:
+    def fail(inputs, config, writer) -> None:
+        writer.add("groups", [{"group_id": "g", "world": "w", "env": "e", "env_id": "E", "seed": 1}])
+        writer._flush("groups")
+        raise ValueError("no luck")
+
+    with pytest.raises(ValueError, match="no luck"):
+        produce(str(tmp_path), Stage("fail", 1, fail), "all", {}, {})
+    assert not Store(tmp_path).drafts() and not list(tmp_path.rglob("*.parquet"))

@@ -35,6 +35,11 @@ class PlainProgress(Reporter):
     def shard(self, result: ShardResult) -> None:
         self.left -= 1
         self.computed += not result.reused
+        if result.differs:
+            say(
+                f"{self.name}[{result.shard}]: computed anew it came out otherwise; {result.ref.stage} "
+                f"{result.ref.key[:12]} stays as it was. Where the stage's code has changed, its version is to be raised"
+            )
         for table, count in result.rows.items():
             self.rows[table] = self.rows.get(table, 0) + count
         if not self.left:

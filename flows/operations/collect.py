@@ -13,7 +13,8 @@ from tasks.exams import ANSWERS
 
 
 def collect(store: Store, keep_runs: int | None = None, dry_run: bool = False) -> dict[str, Any]:
-    """Drop all but the newest `keep_runs` runs, then every artifact that no run uses, directly or as an input of one.
+    """Drop all but the newest `keep_runs` runs, then every artifact that no run uses, directly or as an input of one, and what
+    writers that died have left.
 
     The answers of a release that is kept are kept. A damaged run.json keeps nothing and is named. BadInput while a run is
     going on: it may be about to use what looks unused.
@@ -42,8 +43,8 @@ def collect(store: Store, keep_runs: int | None = None, dry_run: bool = False) -
     if not dry_run:
         for record in dropped_runs:
             store.files.delete(f"runs/{record['id']}")
-        for stage, key in unused:
-            store.files.delete(f"artifacts/{stage}/{key}")
+        for folder in [f"artifacts/{stage}/{key}" for stage, key in unused] + store.drafts():
+            store.files.delete(folder)
         write_catalog(store)
     return {
         "runs": [record["id"] for record in reversed(dropped_runs)],

@@ -2,78 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import io
-import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import pytest
 
-from flows.commands.cli import run_command
 from flows.record import artifact_of, computed
 from storage import Store
-
-TINY = str(Path(__file__).parent / "tiny.toml")
-RUN = ["run", "minigrid", "--profile", TINY, "--judge", "always-success", "--judge", "coin", "--processes", "0"]
-
-
-@dataclass
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> dict[str, Any]:
-        """The one JSON object on stdout."""
-        assert len(self.out.splitlines()) == 1, self.out
-        return json.loads(self.out)
-
-
-def worldaudit(*arguments: str, cwd: Path | None = None, prefect: bool = False, **environ: str) -> Done:
-    """The command, without Prefect unless asked for: in this process, which is quicker, or else in one of its own."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT", "WORLDAUDIT"))}
-    clean |= environ if prefect else {"WORLDAUDIT_NO_PREFECT": "1", **environ}
-    if prefect or cwd:
-        command = [sys.executable, "-m", "flows.commands.cli", *arguments]
-        clean["PYTHONPATH"] = str(Path(__file__).parents[2])
-        done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=clean, timeout=600)
-        return Done(done.returncode, done.stdout, done.stderr)
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.dict(os.environ, clean, clear=True),
-        mock.patch.object(sys, "argv", ["worldaudit", *arguments]),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        code = run_command(list(arguments))
-    return Done(code, out.getvalue(), err.getvalue())
-
-
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with one finished run of the tiny exam. Read only."""
-    store = tmp_path_factory.mktemp("finished") / "store"
-    done = worldaudit(*RUN, "--store", str(store))
-    assert done.code == 0, done.err
-    return store
-
-
-@pytest.fixture
-def store(finished: Path, tmp_path: Path) -> Path:
-    """A copy of it to work on."""
-    return Path(shutil.copytree(finished, tmp_path / "store"))
-
+from tests.flows.command import RUN, TINY, worldaudit
 
 # --- help, usage, bad input ------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from tasks.stage import ShardResult, Shards, Stage
 from tasks.traces import bank
 from tasks.traces.families import FAMILIES
 from tasks.traces.record import render
-from tests.flows.test_cli import RUN, TINY, worldaudit
+from tests.flows.command import RUN, TINY, worldaudit
 
 STEPS = {  # what each chain is to have; a chain that is missing here fails the last test
     "generate": ("rollouts", "variants", "rendering", "gates", "exams", "release", "answers"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,53 @@ def test_a_quote_in_a_command_breaks_nothing(tmp_path: Path) -> None:
     with made.runner:
         made.execute()
     assert _query(catalog_sql(Store(tmp_path)), "SELECT command FROM runs") == [("worldaudit run 'it''s'",)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\x0b", "\x85", "\u2028"])
+def test_what_stands_in_a_comment_cannot_leave_it(tmp_path: Path, end: str) -> None:
+    """A store's path, a run's folder and a command may hold a line break, and SQL behind it."""
+    attack = f"x{end}CREATE TABLE broken_out AS SELECT 1; --"
+    folder = tmp_path / attack
+    made = toy.start(folder)
+    made.record.value |= {"command": attack, "id": f"29990101{end}CREATE TABLE broken_out AS SELECT 1; --"}
+    with made.runner:
+        made.execute()
+    sql = (folder / "catalog.sql").read_bytes().decode()
+    assert _query(sql, "SELECT count(*) FROM groups") == [(9,)]
+    assert _query(sql, "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'broken_out'") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "null", "[]", "{}", '{"id": "elsewhere"}', '{"artifacts": {"a": "../../x"}}']
+)
+def test_one_damaged_record_leaves_the_others_their_views(tmp_path: Path, text: str) -> None:
+    done = toy.run(tmp_path)
+    folder = tmp_path / "runs" / "29990101T000000.000Z-dead"
+    folder.mkdir()
+    (folder / "run.json").write_text(
+        text.replace("{", '{"id": "' + folder.name + '", ', 1) if "artifacts" in text else text
+    )
+    again = toy.run(tmp_path)  # a run that ends writes the catalog
+    sql = (tmp_path / "catalog.sql").read_text()
+    assert _query(sql, "SELECT id FROM runs ORDER BY id") == [(done["id"],), (again["id"],)]
+    assert Store(tmp_path).damaged_runs() == [folder.name]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"parts": None},
+        {"parts": [{"name": "../../../outside.parquet", "table": "groups", "bytes": 1, "sha256": "x"}]},
+        {"parts": [{"name": "part-groups-00000.parquet", "table": 7, "bytes": 1, "sha256": "x"}]},
+        {"parts": [{"name": "part-other-00000.parquet", "table": "no table", "bytes": 1, "sha256": "x"}]},
+        {"inputs": None},
+        {"key": "other"},
+    ],
+)
+def test_a_strange_manifest_is_in_no_view(tmp_path: Path, change: dict) -> None:
+    run = toy.run(tmp_path)
+    path = tmp_path / "artifacts" / "accept" / run["artifacts"]["accept[all]"] / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    sql = catalog_sql(Store(tmp_path))
+    assert "outside" not in sql
+    assert _query(sql, "SELECT count(*), count(accepted) FROM groups") == [(9, 0)]  # the rows of the earlier stage

@@ -48,6 +48,23 @@ def test_a_harmed_object_reads_as_not_there_and_runs_are_found(bucket):
         store.get("release", "k")
     store.files.delete("artifacts/release/k")
     assert store.find("release", "k") is None and "k" not in store.files.list("artifacts/release")
-    store.write_run({"id": "20261130T000000.000Z-aaaa", "state": "complete", "command": "x", "artifacts": {}})
-    assert store.read_run("latest")["id"].startswith("20261130")
+    store.write_run({"id": "20991130T000000.000Z-aaaa", "state": "complete", "command": "x", "artifacts": {}})
+    assert store.read_run("latest")["id"].startswith("20991130")
     assert "CREATE" in write_catalog(store)
+
+
+def test_a_commit_onto_an_object_that_is_there_changes_nothing(bucket):
+    store = Store(bucket)
+    row = {"uid": "a", "task": "A", "prompt": "p", "image_ids": ["i"], "answer_format": "letter", "max_tokens": 5}
+
+    def commit(prompt):
+        writer = store.writer("release", "kept")
+        writer.add("items", [row | {"prompt": prompt}])
+        return writer.commit(1, {}, {})
+
+    first, second = commit("first"), commit("second")
+    assert first.manifest == second.manifest
+    assert store.get("release", "kept").read("items")["prompt"].to_list() == ["first"]
+    assert not store.drafts()
+    store.files.delete(first.parts("items")[0])
+    assert commit("third").read("items")["prompt"].to_list() == ["third"]

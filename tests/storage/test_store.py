@@ -112,15 +112,89 @@ def test_an_artifact_that_was_harmed_reads_as_not_there(tmp_path, harm):
     assert written(tmp_path).find("exams", "k") is not None
 
 
+def committed(store, texts, key="k"):
+    """A writer that has said `texts`, a part each, and has committed."""
+    writer = store.writer("exams", key)
+    for number, text in enumerate(texts):
+        writer.add("items", [ROW | {"uid": str(number), "prompt": text}])
+        writer._flush("items")
+    writer.commit(1, {}, {})
+    return writer
+
+
+def content(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_a_recomputed_artifact_leaves_no_stale_part(tmp_path):
     store = Store(tmp_path)
-    for rows in (3, 1):
-        writer = store.writer("exams", "k")
-        for number in range(rows):
-            writer.add("items", [ROW | {"uid": str(number)}])
-            writer._flush("items")
-        writer.commit(1, {}, {})
-    assert len(store.get("exams", "k").parts("items")) == 1 == len(list(tmp_path.rglob("*.parquet")))
+    committed(store, "abc")
+    next(tmp_path.rglob("part-items-00001.parquet")).unlink()
+    committed(store, "d")
+    assert store.get("exams", "k").read("items")["prompt"].to_list() == ["d"]
+    assert len(list(tmp_path.rglob("*.parquet"))) == 1 and not store.drafts()
+
+
+def test_a_commit_onto_an_artifact_that_is_there_changes_no_byte(tmp_path):
+    """Neither the parts nor the manifest, and not for a moment while the second one is written."""
+    store = Store(tmp_path)
+    committed(store, "abc")
+    before = content(tmp_path)
+    writer = store.writer("exams", "k")
+    for number, text in enumerate("xyz"):
+        writer.add("items", [ROW | {"uid": str(number), "prompt": text}])
+        writer._flush("items")
+        assert store.get("exams", "k").read("items")["prompt"].to_list() == ["a", "b", "c"]
+    kept = writer.commit(2, {"other": 1}, {})
+    assert content(tmp_path) == before and not store.drafts()
+    assert kept.manifest["version"] == 1 and kept.read("items")["prompt"].to_list() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("writers", [8])
+def test_of_many_that_commit_one_key_at_once_one_stands_whole(tmp_path, writers):
+    for turn in range(5):
+        store, gate = Store(tmp_path / str(turn)), threading.Barrier(writers)
+        kept = []
+
+        def race(name, store=store, gate=gate, kept=kept):
+            writer = store.writer("exams", "k")
+            for number in range(3):
+                writer.add("items", [ROW | {"uid": str(number), "prompt": name}])
+                writer._flush("items")
+            gate.wait()
+            artifact = writer.commit(1, {}, {})
+            kept.append(set(artifact.read("items")["prompt"]))
+
+        threads = [threading.Thread(target=race, args=(str(number),)) for number in range(writers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(kept) == writers and len(set(map(frozenset, kept))) == 1 and len(kept[0]) == 1
+        assert not store.drafts() and store.get("exams", "k").read("items").height == 3
+
+
+def _write_and_wait(folder, ready):
+    writer = Store(folder).writer("exams", "k")
+    writer.add("items", [ROW])
+    writer._flush("items")
+    ready.set()
+    time.sleep(600)
+
+
+def test_what_a_killed_writer_leaves_is_no_artifact_and_is_found(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    process = context.Process(target=_write_and_wait, args=(str(tmp_path), ready))
+    process.start()
+    assert ready.wait(120)
+    process.kill()
+    process.join()
+    store = Store(tmp_path)
+    assert store.find("exams", "k") is None and list(store.artifacts()) == []
+    (draft,) = store.drafts()
+    store.files.delete(draft)
+    assert not list(tmp_path.rglob("*.parquet"))
 
 
 def test_a_reader_checks_the_schema(tmp_path):
