@@ -1,13 +1,15 @@
 """A package from outside the project, `examples/extension`, is used as an installed one: from seeds to a report.
 
 It is made visible as an installer would make it: a folder on the path holds the package and a `dist-info` with its entry points.
-Everything runs in processes of their own.
+Everything runs in processes of their own, the world's simulator in the interpreter that a variable names.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -29,7 +31,8 @@ FIRST, SECOND = "first-inference", "inference"
 
 def installed(site: Path) -> None:
     """Make the package visible from `site`, by what its pyproject.toml says."""
-    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text("utf-8"))["project"]
+    said = tomllib.loads((PACKAGE / "pyproject.toml").read_text("utf-8"))
+    project, kept = said["project"], ["*.py", *said["tool"]["setuptools"]["package-data"]["*"]]
     info = site / f"{project['name']}-{project['version']}.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
@@ -38,7 +41,30 @@ def installed(site: Path) -> None:
         for group, entries in project["entry-points"].items()
     ]
     (info / "entry_points.txt").write_text("\n\n".join(groups) + "\n")
-    (site / project["name"]).symlink_to(PACKAGE / project["name"])
+    for pattern in kept:
+        for path in (PACKAGE / project["name"]).rglob(pattern):
+            place = site / path.relative_to(PACKAGE)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, place)
+
+
+INTERPRETER = """#!/bin/sh
+echo $$ >> {started}
+exec {python} "$@"
+"""
+FLAKY = """
+import itertools, pathlib
+
+HERE, CALLS = pathlib.Path(__file__).parent, itertools.count()
+
+def answer(message):
+    if "Look again" in message.text:
+        if (HERE / "down").exists() and next(CALLS) % 3 == 0:
+            raise RuntimeError("out of order")
+        with open(HERE / "asked again", "a") as file:
+            file.write("x")
+    return "Left."
+"""
 
 
 @dataclass(frozen=True)
@@ -51,6 +77,7 @@ class Place:
     def python(self, *arguments: str, code: int = 0) -> str:
         paths = [str(self.site), str(ROOT), os.environ.get("PYTHONPATH", "")]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+        environment |= {"WORLDAUDIT_NO_PREFECT": "1", "WORLDAUDIT_LINE_PYTHON": str(self.site / "interpreter")}
         done = subprocess.run(
             [sys.executable, *arguments], capture_output=True, text=True, env=environment, cwd=self.site, timeout=120
         )
@@ -65,7 +92,7 @@ class Place:
         return value
 
     def run(self, *arguments: str) -> dict[str, Any]:
-        return self.asked(*arguments, "--no-prefect", "--processes", "0")
+        return self.asked(*arguments, "--processes", "0")
 
     def record(self, run: str) -> dict[str, Any]:
         value: dict[str, Any] = json.loads((self.store / "runs" / run / "run.json").read_text())
@@ -78,8 +105,11 @@ class Place:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     folder = tmp_path_factory.mktemp("extension")
-    installed(folder / "site")
-    return Place(folder / "site", folder / "store")
+    site = folder / "site"
+    installed(site)
+    (site / "interpreter").write_text(INTERPRETER.format(started=site / "started", python=sys.executable))
+    (site / "interpreter").chmod(0o755)
+    return Place(site, folder / "store")
 
 
 @pytest.fixture(scope="module")
@@ -98,23 +128,10 @@ def responses(place: Place, shown: dict[str, Any], step: str, judge: str) -> pl.
     return store.get("inference", shown["artifacts"][f"{step}[{judge}]"]).read("responses").sort("uid")
 
 
-FOUND = """
-import json
-from tasks.judges import JUDGES
-from tasks.questions import QUESTIONS
-from tasks.scoring.families import FAMILIES
-from tasks.worlds import WORLDS, environments
-print(json.dumps([
-    WORLDS["line"].check()[0], list(environments("line")), QUESTIONS["side"].name, FAMILIES["side"].name,
-    [name for name in JUDGES if name in ("line-reader", "left-hander", "coin")],
-]))
-"""
-
-
-def test_everything_that_it_offers_is_found(place: Place) -> None:
-    check, *others = json.loads(place.python("-c", FOUND))
-    assert check[:2] == ["child process", True], check
-    assert others == [["reach-flag"], "side", "side", ["coin", "line-reader", "left-hander"]]
+def test_the_commands_find_what_it_offers(place: Place) -> None:
+    found = place.asked("doctor")
+    assert found["line"]["works"] and "1 environments" in found["line"]["detail"], found["line"]
+    assert {"line-reader", "left-hander", "coin"} <= set(found["embedded judges"]["detail"].split(", "))
     assert "Groups a side." in place.command("run", "second-look", "--help")
 
 
@@ -131,8 +148,18 @@ def test_from_seeds_to_a_report(place: Place, first: str) -> None:
     assert "line-reader" in report and "Side_Acc" in report and "On which side of the robot is the flag?" in report
 
 
+def test_the_simulator_ran_in_the_interpreter_that_was_named(place: Place, first: str) -> None:
+    started = (place.site / "started").read_text().split()
+    assert started and not any(alive(int(pid)) for pid in started)
+
+
 def test_the_second_asking_is_one_of_its_own(place: Place, first: str) -> None:
-    shown = place.asked("show", first)
+    shown, record = place.asked("show", first), place.record(first)
+    assert [(entry["name"], entry["stage"]) for entry in record["stages"] if entry["stage"] == "inference"] == [
+        (FIRST, "inference"),
+        (SECOND, "inference"),
+    ]
+    assert record["artifacts"] == shown["artifacts"] and record["stage_of"][FIRST] == "inference"
     for judge in ("line-reader", "left-hander"):
         assert shown["artifacts"][f"{FIRST}[{judge}]"] != shown["artifacts"][f"{SECOND}[{judge}]"]
         revised = worldaudit.open_store(str(place.store)).get(
@@ -191,10 +218,40 @@ def test_a_dry_run_counts_the_calls_of_each_step_and_makes_none(place: Place, fi
     assert sorted(path.name for path in (place.store / "runs").iterdir()) == runs
 
 
-def test_nothing_of_it_is_garbage(place: Place, first: str) -> None:
-    dropped = place.asked("store", "gc", "--dry-run")
-    assert dropped["artifacts"] == [] or dropped["artifacts"] == 0, dropped
-    place.command("store", "verify")
+def test_what_the_second_asking_failed_at_is_mended_as_printed(place: Place) -> None:
+    (place.site / "flaky.py").write_text(FLAKY)
+    (place.site / "judges.toml").write_text('[judges.flaky]\napi = "python"\nentry_point = "flaky:answer"\n')
+    (place.site / "down").touch()
+    place.command("run", "second-look", "--judge", "flaky", "--config", "judges.toml", "--processes", "0", code=1)
+    failed = place.asked("show", "latest")
+    assert failed["state"] == "incomplete"
+    assert {step["name"] for step in failed["stages"] if step["mend"]} == {SECOND}
+    assert 0 < len((place.site / "asked again").read_text()) < ITEMS
+    (place.site / "down").unlink()
+    program, *words = shlex.split(failed["mend"])
+    assert program == "worldaudit" and words[:4] == ["rerun", failed["run"], "--from", SECOND]
+    mended = json.loads(place.python("-m", "worldaudit", *words, "--json"))
+    assert mended["state"] == "complete" and shards_of(mended)[FIRST] == {"reused": 1}
+    assert mended["artifacts"][f"{FIRST}[flaky]"] == failed["artifacts"][f"{FIRST}[flaky]"]
+    said = responses(place, mended, SECOND, "flaky")
+    assert said.height == ITEMS and set(said.select("status", "text").rows()) == {("ok", "Left.")}
+    assert len((place.site / "asked again").read_text()) == ITEMS  # nobody who had answered was asked once more
+
+
+def test_the_list_of_runs_and_the_store_know_it(place: Place, first: str, tmp_path: Path) -> None:
+    listed = place.asked("runs", "--kind", "second-look")["runs"]
+    assert first in {run["id"] for run in listed} and {run["kind"] for run in listed} == {"second-look"}
+    checked = place.asked("store", "verify")
+    assert checked["artifacts"] and not checked["broken"] and not checked["gone"]
+    assert place.asked("store", "gc")["artifacts"] == []
+    bare = Place(place.site, Path(shutil.copytree(place.store, tmp_path / "store")))
+    shutil.rmtree(bare.store / "runs")
+    dropped = bare.asked("store", "gc", "--dry-run")["artifacts"]
+    used = {
+        f"{place.record(first)['stage_of'].get(name.partition('[')[0], name.partition('[')[0])}/{key}"
+        for name, key in place.record(first)["artifacts"].items()
+    }
+    assert used <= set(dropped)
 
 
 CHILD = """

@@ -46,6 +46,7 @@ _PLACES = {
     "tasks.scoring.family": ("MetricFamily",),
     "tasks.statistics.metric": ("Metric",),
     "tasks.judges": ("Message", "Png", "Text"),
+    "tasks.exams": ("ANSWERS", "RELEASE"),
     "flows.judging": ("ask", "judge_specs", "read", "report", "score", "tags_of"),
     "flows.request": ("Chain", "ChainParameters", "Request"),
     "flows.run": ("Run", "Step"),

@@ -35,7 +35,7 @@ def test_every_format_and_every_task_belongs_to_exactly_one_kind():
     formats = Counter(name for question in QUESTIONS.values() for name in question.formats)
     tasks = Counter(task for question in QUESTIONS.values() for task in question.exam_tasks)
     assert set(formats) == set(ANSWERS) and set(formats.values()) == {1}
-    assert sorted(tasks) == exam_tasks() == list("ABCDE") and set(tasks.values()) == {1}
+    assert sorted(tasks) == exam_tasks() and exam_tasks()[:5] == list("ABCDE") and set(tasks.values()) == {1}
     for name, question in QUESTIONS.items():
         assert question.name == name
         assert set(question.exam_tasks.values()) <= set(question.formats)

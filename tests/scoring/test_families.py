@@ -29,7 +29,8 @@ def test_headlines_in_their_order():
     verdicts += ("JCR_temporal", "JCR_visual", "JCR_framing")
     assert headline_metrics("C") == headline_metrics("D") == verdicts
     assert headline_metrics("A") == ("Acc_A1", "delta_shuffle", "delta_mask")
-    assert headline_metrics() == (*verdicts, *headline_metrics("A"), "B_MeanScore", "B_Acc", "E_Acc")
+    ours = (*verdicts, *headline_metrics("A"), "B_MeanScore", "B_Acc", "E_Acc")
+    assert tuple(metric for metric in headline_metrics() if metric in ours) == ours
     assert {task: metrics_at_a_glance(task) for task in "ABCDE"} == {
         "A": ("Acc_A1", "delta_shuffle", "delta_mask"),
         "B": ("B_MeanScore", "B_Acc"),

@@ -30,8 +30,8 @@ from tasks.worlds.minigrid.simulator import (
 NAMES = sorted(environments("minigrid"))
 
 
-def test_there_are_the_eight_environments():
-    assert set(NAMES) == {
+def test_the_eight_environments_of_the_paper_are_there():
+    assert set(NAMES) >= {
         "doorkey", "keycorridor", "redbluedoors", "lavagap", "memory", "multiroom",
         "unlockpickup", "blockedunlockpickup",
     }  # fmt: skip

@@ -88,7 +88,7 @@ def lagoon(monkeypatch, tmp_path):
 
 
 def test_it_brings_environments_profiles_and_prompts(lagoon, tmp_path):
-    assert list(WORLDS) == ["minigrid", "miniworld", "lagoon"] and WORLDS["lagoon"].title == "The Lagoon"
+    assert list(WORLDS)[-1] == "lagoon" and WORLDS["lagoon"].title == "The Lagoon"
     assert list(environments("lagoon")) == ["islands"] and "islands" not in environments("minigrid")
     made = generate(tmp_path / "store", profile="tiny", world="lagoon")
     answers, items = made.artifact("answers").read("answers"), made.artifact("release").read("items")
@@ -113,7 +113,7 @@ def test_what_it_does_not_bring_is_said_with_what_there_is(lagoon):
 
 def test_the_projects_own_worlds_say_what_commands_and_reports_need():
     for name, world in WORLDS.items():
-        assert world.name == name and world.title.lower() == name and world.distributions[0] == name
+        assert world.name == name and world.title and world.distributions
         assert all(cls.world == name for cls in environments(name).values())
         assert world.judges[-3:] == ("coin", "always-fail", "always-success")
     assert [name for name, world in WORLDS.items() if world.required] == ["minigrid"]

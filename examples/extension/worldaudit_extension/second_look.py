@@ -3,8 +3,9 @@
 import polars as pl
 from pydantic import Field
 
-from tasks.exams import ANSWERS, RELEASE
 from worldaudit import (
+    ANSWERS,
+    RELEASE,
     Chain,
     ChainParameters,
     Picture,
