@@ -18,6 +18,7 @@ RUN pip install --no-cache-dir -r requirements.lock
 COPY flows flows
 COPY tasks tasks
 COPY storage storage
+COPY worldaudit worldaudit
 COPY deployments deployments
 RUN pip install --no-cache-dir --no-deps -e . \
  && useradd --create-home audit && mkdir /store && chown audit /store

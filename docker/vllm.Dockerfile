@@ -14,6 +14,7 @@ RUN python3 -m venv /opt/worldaudit && /opt/worldaudit/bin/pip install --no-cach
 COPY flows flows
 COPY tasks tasks
 COPY storage storage
+COPY worldaudit worldaudit
 COPY deployments deployments
 RUN /opt/worldaudit/bin/pip install --no-cache-dir --no-deps -e . \
  && ln -s /opt/worldaudit/bin/worldaudit /opt/worldaudit/bin/prefect /usr/local/bin/ \

@@ -80,7 +80,7 @@ def responses_to(
 
 def _so_far(store: Store, release: str, judge: str, configuration: Configuration) -> str | None:
     """The key of what an unfinished judge has answered; None where it has answered nothing."""
-    (spec,) = judge_specs([judge], configuration, keys=False).values()
+    (spec,) = judge_specs([judge], configuration).values()
     inputs = {"release": Ref(RELEASE.name, release)}
     assert INFERENCE.spending is not None
     config = INFERENCE.spending.so_far(store, stage_config(judge, spec), inputs)
@@ -96,9 +96,7 @@ def bank(store: Store, name: str) -> dict[str, Any]:
     """The record of the run that made a bank, by id or `latest`. BadInput where there is none."""
 
     def whole(record: Mapping[str, Any]) -> bool:
-        return (
-            record["state"] == "complete" and bool(artifact_of(record, BANK.name)) and "pairs" in record["parameters"]
-        )
+        return bool(record["kind"] == "bank" and record["state"] == "complete" and artifact_of(record, BANK.name))
 
     if not any(whole(record) for record in records(store)):
         raise BadInput(f"no bank {name!r} in {store.location}: `worldaudit traces generate` makes one")

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flows.run import Run, Step
 from tasks.config import Configuration
-from tasks.errors import BadInput
 from tasks.inference import INFERENCE, JudgeSpec, parse_judge, resolve, stage_config
 from tasks.parsing import PARSING
 from tasks.reports import write_report
@@ -14,17 +13,10 @@ from tasks.scoring import SCORING
 from tasks.stage import Config
 
 
-def judge_specs(names: Iterable[str], configuration: Configuration, keys: bool = True) -> dict[str, JudgeSpec]:
-    """The judges asked for, each (with `keys`) with its key at hand. BadInput otherwise, before anything is computed."""
+def judge_specs(names: Iterable[str], configuration: Configuration) -> dict[str, JudgeSpec]:
+    """The judges asked for. BadInput where there is no such judge, or its table is wrong."""
     known = {name: parse_judge(name, table, "configuration") for name, table in configuration.judges.items()}
-    specs = resolve(names, known)
-    for name, spec in specs.items():
-        try:
-            if keys and spec.hosted:
-                spec.api_key()
-        except BadInput as error:
-            raise BadInput(f"judge {name}: {error}") from None
-    return specs
+    return resolve(names, known)
 
 
 def ask(run: Run, specs: Mapping[str, JudgeSpec], step: str = INFERENCE.name, **inputs: Step) -> Step:

@@ -152,6 +152,15 @@ class Run:
                 )
         return self.planned
 
+    def preflight(self) -> None:
+        """BadInput where a planned step that would spend lacks what it needs; what is in the store needs nothing."""
+        for step in self.planned:
+            if (spending := step.stage.spending) is None:
+                continue
+            for config, inputs in step.shards.values():
+                if self.store.manifest(step.stage.name, step.stage.key(config, inputs)) is None:
+                    spending.preflight(config)
+
     def execute(self) -> dict[str, Any]:
         """Plan, then do; the final record. Raises what a step raised, after it was written down."""
         self.plan()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from flows.record import artifact_of, read_record
+from flows.record import artifact_of, read_record, records
 from storage import Store
 from tasks.errors import BadInput
 from tasks.exams import ANSWERS
 from tasks.inference import INFERENCE
 from tasks.parsing import PARSING
+from tasks.scoring import SCORING
 
 Side = tuple[dict[str, Any], str]  # a run's record and a judge of it
 
@@ -27,7 +28,9 @@ def _judges(run: dict[str, Any]) -> list[str]:
 
 
 def _pairs(store: Store, first: str, second: str, run_id: str) -> list[tuple[Side, Side]]:
-    one, two = _sides(store, first, run_id), _sides(store, second, run_id)
+    judges = {text for text in (first, second) if not _is_run(store, text)}
+    default = _run(store, run_id, judges) if judges and store.runs() else None
+    one, two = _sides(store, first, default), _sides(store, second, default)
     if len(one) == 1 and len(two) == 1:
         return [(one[0], two[0])]
     by_name = {judge: (run, judge) for run, judge in two}
@@ -37,28 +40,36 @@ def _pairs(store: Store, first: str, second: str, run_id: str) -> list[tuple[Sid
     return shared
 
 
-def _sides(store: Store, text: str, run_id: str) -> list[Side]:
-    """What a side means: RUN:JUDGE, a judge of --run, or every judge of a run."""
+def _is_run(store: Store, text: str) -> bool:
+    """Whether a side names a run, alone or as RUN:JUDGE."""
+    name = text.partition(":")[0]
+    return name == "latest" or any(run.startswith(name) for run in store.runs())
 
-    def run_of(name: str) -> dict[str, Any]:
-        return read_record(store, name, lambda record: bool(_judges(record)), "run with parsed answers")
 
-    run_name, colon, judge = text.partition(":")
-    runs = store.runs()
-    is_run = run_name == "latest" or any(run.startswith(run_name) for run in runs)
-    if colon and is_run:
-        run = run_of(run_name)
-        if judge not in _judges(run):
+def _run(store: Store, name: str, judges: set[str]) -> dict[str, Any]:
+    """The record of a run; `latest` is the newest one whose answers were scored and that has these judges, or else any."""
+
+    def has(record: dict[str, Any], wanted: set[str]) -> bool:
+        return bool(artifact_of(record, SCORING.name)) and wanted <= set(_judges(record))
+
+    if name == "latest" and any(has(record, judges) for record in records(store)):
+        return read_record(store, name, lambda record: has(record, judges))
+    what = "run with parsed answers"
+    return read_record(store, name, lambda record: name != "latest" or has(record, set()), what)
+
+
+def _sides(store: Store, text: str, default: dict[str, Any] | None) -> list[Side]:
+    """What a side means: RUN:JUDGE, every judge of a run, or a judge of the run `default`."""
+    run_name, _, judge = text.partition(":")
+    if _is_run(store, text):
+        run = _run(store, run_name, {judge} if judge else set())
+        if judge and judge not in _judges(run):
             raise BadInput(f"run {run['id']} has no judge {judge!r}; there are {', '.join(_judges(run))}")
-        return [(run, judge)]
-    default = run_of(run_id) if runs and not is_run else None
+        return [(run, name) for name in _judges(run) if judge in ("", name)]
     if default and text in _judges(default):
         return [(default, text)]
-    if is_run:
-        run = run_of(run_name)
-        return [(run, name) for name in _judges(run)]
-    judges = ", ".join(_judges(default)) if default else "none"
-    raise BadInput(f"{text!r} is neither a run nor a judge of run {run_id!r} (its judges: {judges})")
+    there = f"run {default['id']} (its judges: {', '.join(_judges(default))})" if default else "any run"
+    raise BadInput(f"{text!r} is neither a run nor a judge of {there}")
 
 
 def _label(side: Side) -> str:

@@ -9,6 +9,7 @@ stage passes on another's rows, the row that is furthest from the run's beginnin
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,7 +19,8 @@ from storage.runs import artifacts_of
 from storage.store import Store
 from storage.tables import SCHEMAS, UNIQUE_KEYS
 
-NEWEST = 20  # complete runs that the views cover
+NEWEST = 20  # complete runs of each kind that the views cover
+SEARCHED = 500  # runs that are looked at for them
 
 _SQL_TYPES = {
     pa.string(): "VARCHAR",
@@ -55,7 +57,7 @@ def catalog_sql(store: Store, newest: int = NEWEST) -> str:
                 if part["table"] in parts:
                     parts[part["table"]].append((path, run["id"], _depth(key, inputs)))
     lines = [
-        f"-- Views over the {len(runs)} newest complete runs of {_line(store.location)}, newest first:",
+        f"-- Views over {len(runs)} complete runs of {_line(store.location)}, the newest {newest} of each kind, newest first:",
         *(f"--   {_line(run['id'])}  {_line(run.get('command'))}" for run in runs),
         "-- Load them with: duckdb -init catalog.sql",
         "",
@@ -66,9 +68,15 @@ def catalog_sql(store: Store, newest: int = NEWEST) -> str:
 
 
 def complete_runs(store: Store, newest: int) -> list[dict[str, Any]]:
-    """The records of the newest runs that ended well, newest first."""
-    complete = (record for record in store.records() if record.get("state") == "complete")
-    return list(itertools.islice(complete, newest))
+    """The records of the newest runs of each kind that ended well, newest first."""
+    kinds: Counter[str] = Counter()
+    kept = []
+    for record in itertools.islice(store.records(), SEARCHED):
+        kind = str(record.get("kind") or record.get("chain"))
+        if record.get("state") == "complete" and kinds[kind] < newest:
+            kinds[kind] += 1
+            kept.append(record)
+    return kept
 
 
 def _line(value: object) -> str:

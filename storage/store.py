@@ -358,7 +358,8 @@ class Store:
         matches = [run for run in runs if run == run_id] or [run for run in runs if run_id and run.startswith(run_id)]
         if len(matches) != 1:
             known = ", ".join(runs[-5:]) or "none yet: `worldaudit run minigrid` makes one"
-            raise StoreError(f"there is no {what} {run_id!r} in {self.location}; the newest runs are: {known}")
+            wanted = what if run_id == "latest" else f"{what} {run_id!r}"
+            raise StoreError(f"there is no {wanted} in {self.location}; the newest runs are: {known}")
         record: dict[str, Any] = self.read_json(f"runs/{matches[0]}/run.json")
         if not is_record(record, matches[0]):
             raise ArtifactError(f"{self.files.url(f'runs/{matches[0]}')} holds no run's record; delete that folder")

@@ -2,9 +2,10 @@
 
     import worldaudit
 
-    store = worldaudit.open_store("worldaudit-store")
-    run = worldaudit.run(store, "audit", world="minigrid", profile="smoke", judges=["coin"])
-    worldaudit.table(store, run, "metrics")          # a polars frame
+    if __name__ == "__main__":                           # a run starts processes, which import this file
+        store = worldaudit.open_store("worldaudit-store")
+        run = worldaudit.run(store, "audit", world="minigrid", profile="smoke", judges=["coin"])
+        print(worldaudit.table(store, run, "metrics"))   # a polars frame
 
 Whoever adds a world, an environment, a kind of question, a metric family, an embedded judge or a chain finds the records that it is
 made of here as well, under the names below; the packages behind them may move. docs/contributor.md says how each is written.

@@ -128,7 +128,7 @@ def launch_request(obj: Context, how: dict[str, Any], request: Request) -> dict[
         from flows.commands.texts import dry_run_text
         from flows.summary import dry_run
 
-        value = dry_run(build(request))
+        value = dry_run(build(request, preflight=False))
         plain = {judge: plan.as_dict() if plan else None for judge, plan in value["judges"].items()}
         obj.emit(value | {"judges": plain}, dry_run_text(value))
         return None

@@ -10,6 +10,7 @@ import click
 
 from flows.commands.context import Context, refuses
 from flows.commands.texts import runs_text, summary_text
+from flows.request import CHAINS
 from tasks.printable import printable
 
 
@@ -17,7 +18,7 @@ from tasks.printable import printable
 @click.command()
 @click.option("--watch", is_flag=True, help="Show it again every two seconds until Ctrl-C.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="The newest so many.")
-@click.option("--kind", metavar="KIND", help="Only runs of one kind: audit, infer, score, bank, import, ...")
+@click.option("--kind", type=click.Choice(list(CHAINS)), help="Only runs of one kind.")
 @click.pass_obj
 def runs(obj: Context, /, watch: bool, limit: int, kind: str | None) -> None:
     """The runs that there are, newest last, and what each is doing."""

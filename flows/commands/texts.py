@@ -77,6 +77,6 @@ def runs_text(records: Sequence[Mapping[str, Any]]) -> str:
     for record in records:
         seconds = f"{record['seconds']:8.1f} s" if record["seconds"] is not None else " " * 10
         at = f" at {record['stage']}" if record["state"] != "complete" and record["stage"] else ""
-        line = f"{record['id']}  {record['state'] + at:<22} {seconds}  {record['command']}"
+        line = f"{record['id']}  {record['kind']:<10}  {record['state'] + at:<22} {seconds}  {record['command']}"
         lines.append(line + (f"\n{'':27}to mend it: {record['mend']}" if record["mend"] else ""))
     return "\n".join(lines)

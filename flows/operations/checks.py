@@ -139,6 +139,7 @@ def _judge(configuration: Configuration, name: str) -> str:
     spec = judge_specs([name], configuration)[name]
     if not spec.hosted or spec.serve is not None:
         return f"{spec.api} {spec.model or spec.entry_point}"
+    spec.api_key()
     parts = urlsplit(spec.url())
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:

@@ -36,8 +36,9 @@ def named_server() -> bool:
     return configured_server() is not None and "WORLDAUDIT_OWN_SERVER" not in os.environ
 
 
-def build(request: Request, reporter: Reporter | None = None) -> Run:
-    """The run, checked and planned; nothing is computed or written yet."""
+def build(request: Request, reporter: Reporter | None = None, preflight: bool = True) -> Run:
+    """The run, checked and planned; nothing is computed or written yet. Without `preflight` it may lack what it needs to
+    begin, such as a judge's key."""
     reporter = reporter or Reporter()
     chain = CHAINS[request.chain]
     configuration = parse(request.configuration, "configuration")
@@ -56,6 +57,8 @@ def build(request: Request, reporter: Reporter | None = None) -> Run:
             f"[run.placement] sends {', '.join(sorted(placed))} to deployments of a Prefect server: name it with "
             "PREFECT_API_URL (docs/operator.md), or take the placement out"
         )
+    if preflight:
+        run.preflight()
     return run
 
 

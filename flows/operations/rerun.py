@@ -20,13 +20,17 @@ def again(store: Store, name: str, start: str, judges: Collection[str], only_fai
     A step that asks judges asks them anew: under an identity of its own, so that what they answered before stays as it is.
     With `only_failed` it sends only what is missing or failed. Raises BadInput where the run has no such step or judge.
     """
-    record = read_record(store, name, lambda record: start in steps_of(record), f"run with a step {start!r}")
+    record = read_record(
+        store, name, lambda record: name != "latest" or start in steps_of(record), f"run with a step {start!r}"
+    )
+    if start not in steps_of(record):
+        raise BadInput(f"run {record['id']} has no step {start!r}; it has {', '.join(steps_of(record))}")
     request = Request(
         store=store.location,
         command=command,
         **{field: record[field] for field in ("chain", "parameters", "configuration", "askings")},
     )
-    run = build(request)
+    run = build(request, preflight=False)
     steps = {step.name: step for step in run.planned}
     order = [*steps, REPORTS]
     if start not in order:
@@ -69,7 +73,7 @@ def asked_again(request: Request) -> Request:
     """`request`, with every judge of its steps that ask asked anew."""
     askings = {
         name: value
-        for step in build(request).planned
+        for step in build(request, preflight=False).planned
         if step.stage.spending is not None
         for name, value in _askings(Store(request.store), step, list(step.shards), only_failed=False).items()
     }

@@ -119,7 +119,9 @@ class _Measured:
 
     def at(self, level: float) -> Shortcut:
         low, high, _ = rate_interval(self.sums, level)
-        flagged = bool(low[0] > self.shortcut.chance)
+        flagged = bool(
+            low[0] > self.shortcut.chance + 1e-9
+        )  # a rate that is the chance level but for rounding is not above
         note = self.note if flagged else None
         return replace(self.shortcut, low=float(low[0]), high=float(high[0]), flagged=flagged, note=note)
 

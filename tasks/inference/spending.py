@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from storage import Artifact, Store
+from tasks.errors import BadInput
 from tasks.inference.answered import answered_and_failed, journal_of, journal_state
 from tasks.inference.config import JudgeSpec
 from tasks.inference.engine import cost_of
@@ -54,4 +55,14 @@ def cost(artifact: Artifact, config: Config) -> dict[str, Any] | None:
     }
 
 
-SPENDING = Spending(so_far, would_send, cost)
+def preflight(config: Config) -> None:
+    """BadInput, naming the judge, where its key is not at hand."""
+    spec = JudgeSpec.model_validate(config["spec"])
+    try:
+        if spec.hosted:
+            spec.api_key()
+    except BadInput as error:
+        raise BadInput(f"judge {config['judge']}: {error}") from None
+
+
+SPENDING = Spending(so_far, would_send, cost, preflight)

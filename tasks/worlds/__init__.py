@@ -49,14 +49,20 @@ def _classes(module: ModuleType) -> dict[str, type[Environment]]:
 
 
 @functools.cache
-def _from_entry_points() -> dict[str, type[Environment]]:
-    entries = importlib.metadata.entry_points(group="worldaudit.environments")
-    return {entry.name: entry.load() for entry in entries}
+def _from_entry_points() -> tuple[dict[str, type[Environment]], dict[str, str]]:
+    """Environments of installed packages by name, and of those that cannot be loaded why: only who asks for one hears it."""
+    loaded, broken = {}, {}
+    for entry in importlib.metadata.entry_points(group="worldaudit.environments"):
+        try:
+            loaded[entry.name] = entry.load()
+        except Exception as error:
+            broken[entry.name] = f"environment {entry.name!r} ({entry.value}) cannot be loaded: {error}"
+    return loaded, broken
 
 
 def environments(world: str) -> dict[str, type[Environment]]:
     """Every environment of a world by name. Raises BadInput for a world that there is not."""
-    others = {**_from_entry_points(), **_REGISTERED}
+    others = {**_from_entry_points()[0], **_REGISTERED}
     return _of_package(WORLDS[world].package) | {name: cls for name, cls in others.items() if cls.world == world}
 
 
@@ -66,6 +72,8 @@ def environment(world: str, name: str, env_id: str | None = None) -> Environment
         return _imported(world, name)(env_id)
     known = environments(world)
     if name not in known:
+        if problem := _from_entry_points()[1].get(name):
+            raise BadInput(problem)
         from tasks.config import nearest
 
         there = ", ".join(sorted(known))

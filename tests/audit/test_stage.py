@@ -40,7 +40,7 @@ def release(tmp_path_factory):
 def test_an_audit_is_rebuilt_from_its_artifact(release):
     judge = Judge("j", full=9.0, cf=9.0, spread=0.0)
     inputs = sat(
-        release.store, ANSWERS, {"j": judge.answer(ANSWERS), "silent": Judge("silent", unread=1.0).answer(ANSWERS)}
+        release.store, ANSWERS, {"j": judge.answer(ANSWERS), "mute": Judge("mute", unread=1.0).answer(ANSWERS)}
     )
     made = produce(release.store.location, SHORTCUTS, "all", {"seed": 0}, inputs)
     rebuilt = Audit.read(release.store.get("shortcuts", made.ref.key))

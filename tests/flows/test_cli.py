@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import shutil
 import signal
@@ -97,6 +98,10 @@ def test_a_judge_without_its_key_is_named_before_any_work(tmp_path: Path) -> Non
     assert "MY_OWN_KEY" in done.err
     assert "mine" in done.err
     assert not (tmp_path / "store" / "artifacts").exists()
+    done = worldaudit(
+        *RUN[:4], "--judge", "mine", "--config", str(config), "--store", str(tmp_path / "store"), "--dry-run"
+    )
+    assert done.code == 0, done.err  # what would be sent is said without one
 
 
 def test_a_store_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
@@ -142,6 +147,36 @@ def test_rerun_from_scoring_touches_scoring_and_later_only(store: Path) -> None:
     done = worldaudit("rerun", "latest", "--from", "scoring", "--processes", "0", "--store", str(store))
     assert done.code == 0, done.err
     assert computed(Store(store).read_run("latest")) == ["scoring[all]"]
+
+
+def test_a_step_that_a_run_does_not_have_is_named_with_those_it_has(store: Path) -> None:
+    run = Store(store).read_run("latest")["id"]
+    done = worldaudit("rerun", run, "--from", "nosuch", "--store", str(store))
+    assert done.code == 2 and f"run {run} has no step 'nosuch'; it has rollouts, " in done.err
+    done = worldaudit("rerun", "latest", "--from", "nosuch", "--store", str(store))
+    assert done.code == 2 and "there is no run with a step 'nosuch' in" in done.err
+
+
+def test_judges_without_a_run_are_of_the_newest_run_that_has_them(store: Path, tmp_path: Path) -> None:
+    """A comparison, a shortcut audit and an import come after the run that has both judges."""
+    audited = Store(store).read_run("latest")["id"]
+    exam = Store(store).read_run("latest")["exam"]
+    answers = tmp_path / "answers.jsonl"
+    uid = Store(store).get("release", exam).read("items")["uid"][0]
+    answers.write_text(json.dumps({"uid": uid, "text": "A"}) + "\n")
+    for command in (
+        ["import-responses", str(answers), "--judge", "elsewhere", "--resamples", "100"],
+        ["audit", "exam", "latest", "--processes", "0"],
+    ):
+        done = worldaudit(*command, "--store", str(store))
+        assert done.code == 0, done.err
+    done = worldaudit("compare", "always-success", "coin", "--resamples", "100", "--json", "--store", str(store))
+    assert done.code == 0, done.err
+    (comparison,) = done.json["comparisons"]
+    assert (comparison["first"], comparison["second"]) == (f"{audited}:always-success", f"{audited}:coin")
+    listed = worldaudit("runs", "--kind", "shortcuts", "--json", "--store", str(store)).json["runs"]
+    assert [run["kind"] for run in listed] == ["shortcuts"]
+    assert worldaudit("runs", "--kind", "import", "--store", str(store)).code == 2
 
 
 def test_rerun_of_one_judge_leaves_the_other_alone(store: Path) -> None:

@@ -50,6 +50,18 @@ def test_failed_runs_and_strays_are_in_no_view(tmp_path: Path, monkeypatch: pyte
     assert _query(sql, "SELECT DISTINCT run FROM groups") == [(done["id"],)]
 
 
+def test_many_runs_of_one_kind_leave_the_others_their_views(tmp_path: Path) -> None:
+    kept = toy.run(tmp_path)["id"]
+    store = Store(tmp_path)
+    for number in range(25):
+        store.write_run(
+            {"id": f"20991130T000000.{number:03d}Z-aaaa", "kind": "compare", "state": "complete", "artifacts": {}}
+        )
+    sql = catalog_sql(store)
+    assert _query(sql, "SELECT DISTINCT run FROM groups") == [(kept,)]
+    assert _query(sql, "SELECT kind, count(*) FROM runs GROUP BY kind ORDER BY kind") == [("compare", 20), ("toy", 1)]
+
+
 def test_a_quote_in_a_command_breaks_nothing(tmp_path: Path) -> None:
     made = toy.start(tmp_path)
     made.record.value["command"] = "worldaudit run 'it''s'"

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from flows.commands.cli import run_command
+from storage import Store
 from tasks.traces import bank
 from tasks.traces.families import FAMILIES
 from tasks.traces.record import render
@@ -121,8 +122,14 @@ def test_audit_and_human_kit(small, tmp_path, capsys):
 
 
 def test_export(small, tmp_path, capsys):
+    """After an audit as well: `latest` is the latest bank."""
+    audit = ["traces", "audit", "--traces", "17", "--pairs", "16", "--processes", "0", "--no-surface", "--store", small]
+    assert run_command(audit) == 0
+    capsys.readouterr()
     assert run_command(["traces", "export", "latest", str(tmp_path / "release"), "--store", small, "--json"]) == 0
     value, _ = out(capsys)
+    banks = [record["id"] for record in Store(small).records() if record["kind"] == "bank"]
+    assert value["bank"] == banks[0]
     assert {
         "trace_schema.json",
         "trace_examples_seed.jsonl",

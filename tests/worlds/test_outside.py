@@ -6,6 +6,7 @@ import pytest
 
 from flows.runner import Runner
 from storage import Store
+from tasks import worlds
 from tasks.errors import BadInput
 from tasks.exams.gridworld.profiles import load
 from tasks.exams.gridworld.prompts import load as prompt_set
@@ -109,6 +110,21 @@ def test_what_it_does_not_bring_is_said_with_what_there_is(lagoon):
         prompt_set("lagoon-v2", "lagoon")
     with pytest.raises(BadInput, match="no prompt set 'lagoon-v1'"):
         prompt_set("lagoon-v1", "minigrid")
+
+
+def test_an_environment_that_cannot_be_loaded_harms_no_other(monkeypatch, tmp_path, request):
+    broken = {
+        "reef-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: reef\nVersion: 1\n",
+        "reef-1.dist-info/entry_points.txt": "[worldaudit.environments]\nreef = reef_that_is_not_there:Reef\n",
+    }
+    install(broken, tmp_path, monkeypatch)
+    worlds._from_entry_points.cache_clear()
+    request.addfinalizer(worlds._from_entry_points.cache_clear)
+    assert "doorkey" in environments("minigrid")
+    with pytest.raises(
+        BadInput, match=r"environment 'reef' \(reef_that_is_not_there:Reef\) cannot be loaded: No module"
+    ):
+        environment("minigrid", "reef")
 
 
 def test_the_projects_own_worlds_say_what_commands_and_reports_need():
