@@ -6,10 +6,9 @@ import asyncio
 import functools
 import importlib
 import inspect
-import multiprocessing
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
 from tasks.errors import BadInput
@@ -18,6 +17,7 @@ from tasks.inference.engine import Reply
 from tasks.inference.exam import AskedItem
 from tasks.inference.message import Message
 from tasks.judges import make
+from tasks.processes import pool
 
 
 @functools.cache
@@ -60,8 +60,7 @@ class LocalBackend:
         except ImportError as error:
             raise BadInput(f"judge {self.name!r} cannot be loaded: {error}") from error
         if self.spec.limits.processes > 1:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.spec.limits.processes, mp_context=context)
+            self._pool = pool(self.spec.limits.processes)
         elif self.spec.api == "python":  # a callable may wait for something; the loop must not
             self._pool = ThreadPoolExecutor(self.spec.concurrency)
         return self
