@@ -52,3 +52,9 @@ class _Context(SpawnContext):
 def pool(processes: int, initializer: Callable[[], None] | None = None) -> ProcessPoolExecutor:
     """Processes that are spawned rather than forked: the parent has threads."""
     return ProcessPoolExecutor(processes, mp_context=_Context(), initializer=initializer)
+
+
+def abandon(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool, whatever they are at."""
+    for process in list(pool._processes.values()):
+        process.kill()

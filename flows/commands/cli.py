@@ -108,7 +108,9 @@ def run_command(arguments: list[str]) -> int:
         return 0
     except Exception as error:
         if debug:
-            raise
+            import traceback
+
+            print(printable(traceback.format_exc()), file=sys.stderr, end="")
         code, message = explain(error)
         return _fail(message, code, wants_json)
 
