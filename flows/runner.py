@@ -7,15 +7,15 @@ with Runner(location, processes=2) as runner:
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
 
 from flows import prefect_task
 from tasks.errors import StageFailed, WorldauditError
+from tasks.processes import pool
 from tasks.stage import Config, Ref, ShardResult, Shards, Stage, describe, lookup, produce
 
 # For the processes of a pool: one thread each for linear algebra, since there is a process a core; and memory of large
@@ -64,14 +64,11 @@ class Runner:
 
     @property
     def pool(self) -> Executor:
-        """Started on first use, so that a run that reuses everything starts no process. Spawned rather than forked:
-        the parent has threads."""
+        """Started on first use, so that a run that reuses everything starts no process."""
         if self._pool is None:
             for name, value in CHILD_ENVIRONMENT.items():
                 os.environ.setdefault(name, value)  # a process reads these when it starts
-            self._pool = ProcessPoolExecutor(
-                self.processes, mp_context=multiprocessing.get_context("spawn"), initializer=_end_on_interrupt
-            )
+            self._pool = pool(self.processes, _end_on_interrupt)
         return self._pool
 
     def refreshes(self, step: str, shard: str) -> bool:

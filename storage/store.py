@@ -101,6 +101,14 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
+def _arrow_owned(data: bytes) -> pa.Buffer:
+    """The same bytes as memory of Arrow's own, which its threads may free at any time: to free Python's they need an
+    interpreter, and one that is ending aborts (https://github.com/apache/arrow/issues/34314)."""
+    buffer = pa.allocate_buffer(len(data))
+    memoryview(buffer).cast("B")[:] = data
+    return buffer
+
+
 @dataclass(frozen=True)
 class Artifact:
     """A committed artifact. `manifest` is what its manifest.json says."""
@@ -122,7 +130,7 @@ class Artifact:
         """`table`, a part at a time. Raises TableError where a part does not have the table's schema."""
         schema = SCHEMAS[table]
         for path in self.parts(table):
-            rows = pq.read_table(pa.BufferReader(self.store.files.read(path)))
+            rows = pq.read_table(pa.BufferReader(_arrow_owned(self.store.files.read(path))))
             if not rows.schema.equals(schema):
                 raise TableError(f"{path} does not have the schema of table {table!r}; recompute its stage")
             yield rows

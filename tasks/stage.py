@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from storage import Artifact, Store, StoreError, TableError, artifact_key
 from storage.store import ArtifactWriter
-from tasks.errors import WorldauditError
+from tasks.errors import StageFailed, WorldauditError
 
 Config = dict[str, Any]
 
@@ -126,8 +126,10 @@ def produce(
     try:
         stage.run(opened, config, writer)
         made = writer.commit(stage.version, stage.keyed(config), {role: ref.key for role, ref in inputs.items()})
-    except BaseException:
+    except BaseException as error:
         writer.discard()
+        if isinstance(error, SystemExit):  # of somebody's code: it would end the run, as if it were complete
+            raise StageFailed(f"{stage.name} called sys.exit({error.code!r})") from error
         raise
     differs = _digests(writer.parts) != _digests(made.manifest["parts"])
     return replace(ShardResult.of(made, shard, False, started), differs=differs)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from flows.runner import Runner
 from storage import Store
+from tasks.errors import StageFailed
 from tasks.stage import Ref, ShardResult, Stage, produce
 from tests.flows.toy import ACCEPT, SEEDS
 
@@ -17,6 +19,16 @@ def accept_one(inputs, config, writer) -> None:
 
 
 ACCEPT_ONE = Stage("accept-one", 1, accept_one)
+
+
+def leave(inputs, config, writer) -> None:
+    sys.exit(0)
+
+
+def test_a_stage_that_calls_exit_has_failed(tmp_path: Path) -> None:
+    """It would end the run, with exit code 0."""
+    with pytest.raises(StageFailed, match=r"leave called sys.exit\(0\)"):
+        produce(str(tmp_path), Stage("leave", 1, leave), "all", {}, {})
 
 
 def _run(store: Path) -> tuple[list[str], dict[str, Ref]]:

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -82,9 +82,12 @@ def cli(ctx: click.Context) -> None:
     ctx.ensure_object(Context)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command and exit."""
-    sys.exit(run_command(sys.argv[1:] if arguments is None else arguments))
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command and end this process."""
+    code = run_command(sys.argv[1:] if arguments is None else arguments)
+    from tasks.processes import end
+
+    end(code)
 
 
 def run_command(arguments: list[str]) -> int:
@@ -105,7 +108,9 @@ def run_command(arguments: list[str]) -> int:
         return 0
     except Exception as error:
         if debug:
-            raise
+            import traceback
+
+            print(printable(traceback.format_exc()), file=sys.stderr, end="")
         code, message = explain(error)
         return _fail(message, code, wants_json)
 

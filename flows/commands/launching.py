@@ -134,13 +134,26 @@ def launch_request(obj: Context, how: dict[str, Any], request: Request) -> dict[
         return None
     build(request)  # bad input is named before a server is waited for
     progress = TerminalProgress() if sys.stderr.isatty() else PlainProgress()
-    with progress:
+    with _stdout_for_the_result(), progress:
         how["wait"]()
         try:
             return launch(request, prefect=how["prefect"], reporter=progress)
         except Exception:
             _hint(obj)
             raise
+
+
+@contextlib.contextmanager
+def _stdout_for_the_result() -> Iterator[None]:
+    """What is printed meanwhile, by a judge, a simulator or a process that is started, goes to stderr."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        with contextlib.suppress(OSError):  # one of the two is closed
+            kept = os.dup(1)
+            stack.callback(os.close, kept)
+            stack.callback(os.dup2, kept, 1)
+            os.dup2(2, 1)
+        yield
 
 
 def _hint(obj: Context) -> None:

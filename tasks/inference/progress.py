@@ -75,9 +75,9 @@ class Progress:
             return
         self.shown = now
         if terminal:
-            print(f"\r\x1b[2K{self.line()}", end="\n" if last else "", file=self.stream, flush=True)
+            print(f"\r\x1b[2K{printable(self.line())}", end="\n" if last else "", file=self.stream, flush=True)
         else:
-            print(self.line(), file=self.stream, flush=True)
+            print(printable(self.line()), file=self.stream, flush=True)
 
     def say(self, text: str) -> None:
         """A line of its own."""

@@ -11,13 +11,15 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 
 from flows.record import artifact_of, computed
 from storage import Store
-from tests.flows.command import RUN, TINY, worldaudit
+from tests.flows.command import RUN, TINY, Done, worldaudit
+from tests.inference.scripted_server import Fail, ScriptedServer
 
 # --- help, usage, bad input ------------------------------------------------------------------------------------------
 
@@ -435,6 +437,58 @@ def test_an_interrupted_run_says_so_and_goes_on_where_it_was(store: Path, tmp_pa
     assert (record["state"], record["error"]) == ("failed", "interrupted")
     again = worldaudit(*RUN, "--store", str(store))
     assert "nothing was recomputed" in again.out
+
+
+def _asked(name: str, store: Path, tmp_path: Path, *options: str, **how: Any) -> Done:
+    """`infer` with a judge that is a function of this module."""
+    config = tmp_path / "audit.toml"
+    config.write_text(f'[judges.{name}]\napi = "python"\nentry_point = "{__name__}:{name}"\n')
+    return worldaudit(
+        "infer", "latest", "--judge", name, "--config", str(config), "--store", str(store), *options, **how
+    )
+
+
+@pytest.mark.parametrize("processes", ["0", "1"])
+def test_what_a_judge_prints_does_not_go_to_stdout(store: Path, tmp_path: Path, processes: str) -> None:
+    done = _asked("prints", store, tmp_path, "--json", "--processes", processes, cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert done.json["state"] == "complete"
+    for way in ("printed", "written", "of a process"):
+        assert f"a remark, {way}" in done.err
+
+
+def prints(message: object) -> str:
+    """A judge that talks, in every way there is."""
+    print("a remark, printed", flush=True)
+    os.write(1, b"a remark, written\n")
+    subprocess.run(["echo", "a remark, of a process"], check=True)
+    return "A"
+
+
+def test_a_judge_that_calls_exit_does_not_end_the_run_as_if_it_were_complete(store: Path, tmp_path: Path) -> None:
+    done = _asked("leaves", store, tmp_path, "--processes", "0", cwd=tmp_path)
+    assert done.code == 1, done
+    assert "sys.exit(0)" in done.err
+    assert Store(store).read_run("latest")["state"] == "failed"
+
+
+def leaves(message: object) -> str:
+    sys.exit(0)
+
+
+@pytest.mark.parametrize("debug", [{}, {"WORLDAUDIT_DEBUG": "1"}])
+def test_what_a_server_says_commands_no_terminal(store: Path, tmp_path: Path, debug: dict[str, str]) -> None:
+    config = tmp_path / "audit.toml"
+    with ScriptedServer(lambda seen: Fail(400, {"error": {"message": "\x1b]0;title\x07 no\x9b2J"}})) as server:
+        config.write_text(f'[judges.rude]\napi = "openai"\nmodel = "m"\nbase_url = "{server.url}"\n')
+        given = ("--judge", "rude", "--config", str(config), "--store", str(store), "--processes", "0")
+        done = worldaudit("infer", "latest", *given, **debug)
+    assert done.code == 1 or done.code == 2, done
+    assert r"\x1b]0;title\x07 no\x9b2J" in done.err
+    assert not set(done.err) & {"\x1b", "\x07", "\x9b"}
+    assert ("Traceback" in done.err) == bool(debug)
+    shown = worldaudit("show", "latest", "--store", str(store))
+    assert r"\x1b]0;title" in shown.out and not set(shown.out) & {"\x1b", "\x07", "\x9b"}
 
 
 def interrupt(message: object, pressed: list[bool] = []) -> str:  # noqa: B006

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -15,7 +16,7 @@ import pytest
 
 from storage import Store
 from tasks.errors import BadInput, StageFailed
-from tasks.inference import INFERENCE, embedded, journal_state, parse_judge, stage_config
+from tasks.inference import INFERENCE, embedded, journal_state, local, parse_judge, stage_config
 from tasks.inference.message import Message
 from tasks.stage import Ref, produce
 
@@ -88,6 +89,61 @@ def test_a_judge_that_always_fails_stops_the_run(store):
         infer(store, release, python("broken"))
     with pytest.raises(StageFailed, match="TypeError: answered int, not str"):
         infer(store, release, python("number"))
+
+
+def leaves(message: Message) -> str:
+    sys.exit(0)
+
+
+async def leaves_later(message: Message) -> str:
+    sys.exit(0)
+
+
+class LeavesAtOnce:
+    def __init__(self) -> None:
+        sys.exit(0)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("function", ["leaves", "leaves_later"])
+def test_a_judge_that_calls_exit_is_one_that_fails(store, function, processes):
+    with pytest.raises(StageFailed, match=r"10 items in a row failed.*sys.exit\(0\)"):
+        infer(store, make_release(store, 20), python(function, limits={"processes": processes}))
+
+
+def test_a_judge_that_calls_exit_while_it_is_loaded_cannot_be_loaded(store):
+    with pytest.raises(BadInput, match="cannot be loaded: SystemExit"):
+        infer(store, make_release(store, 2), python("LeavesAtOnce"))
+
+
+def loops(message: Message) -> str:
+    while True:
+        time.sleep(0.01)
+
+
+async def loops_later(message: Message) -> str:
+    return loops(message)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("function", ["loops", "loops_later"])
+def test_the_deadline_ends_a_judge_that_does_not_end(store, function, processes, monkeypatch):
+    monkeypatch.setattr(local, "GRACE_S", 0.2)
+    began = time.monotonic()
+    stopped = r"deadline_s = 0.5 for .*; the judge is still at work; 0 of 20 answered, 1 failed"
+    with pytest.raises(StageFailed, match=stopped):
+        infer(store, make_release(store, 20), python(function, limits={"deadline_s": 0.5, "processes": processes}))
+    assert time.monotonic() - began < 30
+
+
+async def dawdles(message: Message) -> str:
+    await asyncio.sleep(60)
+    return "Yes"
+
+
+def test_a_coroutine_that_can_be_ended_costs_its_item_only(store):
+    with pytest.raises(StageFailed, match=r"10 items in a row failed.*deadline_s = 0.05"):
+        infer(store, make_release(store, 20), python("dawdles", limits={"deadline_s": 0.05}))
 
 
 def test_processes_change_nothing_but_the_time(store):

@@ -37,6 +37,14 @@ def written(folder, rows=(ROW,), key="k"):
     return store
 
 
+def test_what_threads_of_arrow_read_is_no_memory_of_python(tmp_path, monkeypatch):
+    """One that frees a Python buffer while the interpreter ends aborts the process."""
+    buffers, opened = [], pa.BufferReader
+    monkeypatch.setattr(pa, "BufferReader", lambda buffer: buffers.append(buffer) or opened(buffer))
+    assert written(tmp_path).get("exams", "k").read("items").to_dicts() == [ROW]
+    assert [pa.py_buffer(buffer).is_mutable for buffer in buffers] == [True]  # Python's bytes never are
+
+
 @given(st.dictionaries(st.text(), JSON))
 @settings(max_examples=60, deadline=None)
 def test_a_key_does_not_depend_on_the_order_of_a_configuration(config):
