@@ -1,7 +1,8 @@
 # The worker of the pool `inference` on a machine with a GPU: it starts `vllm serve` for the judges whose table asks so.
 #   docker build -f docker/vllm.Dockerfile -t worldaudit-vllm .
 # vLLM and the project live in environments of their own: their pins need not agree.
-ARG VLLM=v0.11.0
+# 0.32.0 is the first version without GHSA-542m-9234-8gvf; docs/operator.md names what earlier ones have.
+ARG VLLM=v0.32.0
 FROM vllm/vllm-openai:${VLLM}
 
 RUN apt-get update \

@@ -21,10 +21,11 @@ Every fault is a BadInput that names the key, the file and, for an unknown key, 
 from __future__ import annotations
 
 import difflib
+import math
 import tomllib
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -94,9 +95,21 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     try:
-        return tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path} is not valid TOML: {error}") from None
+    for key, value in _numbers(document):
+        if not math.isfinite(value):  # JSON, which the configuration travels as, would make it "none given"
+            raise BadInput(f"{path}: {key!r}: {value} is not a number that can be used")
+    return document
+
+
+def _numbers(value: Any, where: str = "") -> Iterator[tuple[str, float]]:
+    """Every float of a document with its key."""
+    if isinstance(value, float):
+        yield where, value
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from _numbers(inner, f"{where}.{key}".removeprefix("."))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -51,6 +51,14 @@ def test_every_fault_is_named_at_once() -> None:
     assert "processes" in str(error.value)
 
 
+@pytest.mark.parametrize("value", ["nan", "-inf", "inf", "1e999"])
+def test_no_number_of_a_file_is_lost_on_its_way(tmp_path: Path, value: str) -> None:
+    """As JSON nan would be null: a budget of nan, none at all."""
+    (tmp_path / "a.toml").write_text(f"[judges.mine]\ntags = [1.0, 2]\nlimits = {{ budget = {value} }}\n")
+    with pytest.raises(BadInput, match=r"a\.toml: 'judges.mine.limits.budget': -?(nan|inf) is not a number"):
+        load(tmp_path / "a.toml")
+
+
 @pytest.mark.parametrize("content", [b"[run\n", b"\xff\xfe"])
 def test_what_is_not_toml_is_bad_input(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.toml").write_bytes(content)

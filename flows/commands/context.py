@@ -10,6 +10,7 @@ refuses it by name:
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = "worldaudit-store"
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+LARGEST = 2**53 - 1  # that JSON carries as it is
+
+
+class Share(click.FloatRange):
+    """A number within its bounds; unlike click's, `nan` is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number that can be used.", param, ctx)
+        return number
 
 
 class Context:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 import click
 
-from flows.commands.context import Context
+from flows.commands.context import LARGEST, Context, Share
 
 if TYPE_CHECKING:
     from flows.request import Chain, Request
@@ -67,11 +67,11 @@ def _option(name: str, field: Any) -> Callable[[Command], Command]:
     }
     if kind is bool:
         return click.option(f"{label}/--no-{label[2:]}", name, default=None, help=field.description)
-    if bounds and kind in (int, float):
-        make = click.IntRange if kind is int else click.FloatRange
+    if kind in (int, float):
+        make = click.IntRange if kind is int else Share
         kind = make(
             bounds.get("ge", bounds.get("gt")),
-            bounds.get("le", bounds.get("lt")),
+            bounds.get("le", bounds.get("lt", LARGEST)),
             min_open="gt" in bounds,
             max_open="lt" in bounds,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.commands.context import Context, refuses
+from flows.commands.context import LARGEST, Context, Share, refuses
 from flows.commands.launching import computing, launched, server_for
 from flows.commands.texts import shown
 from tasks.errors import BadInput
@@ -65,10 +65,12 @@ def import_responses(
     from flows.record import artifact_of
     from storage import Store
     from tasks.exams import ANSWERS
+    from tasks.inference.config import checked_name
     from tasks.inference.importing import IMPORTED, import_counts
     from tasks.parsing import PARSING
     from tasks.scoring import SCORING
 
+    checked_name(judge, "--judge")
     store = Store(obj.store)
     parameters = _imported(store, files, exam, judge, index, text_field, skip_unknown)
     parameters |= {"policy": policy, "resamples": resamples, "seed": seed}
@@ -157,7 +159,7 @@ def _headline(metrics: pl.DataFrame) -> list[dict[str, Any]]:
 )
 @click.option(
     "--max-gap",
-    type=click.FloatRange(0, 1),
+    type=Share(0, 1),
     default=0.10,
     show_default=True,
     help="Largest difference in the share of answers read at which two are still compared.",
@@ -167,7 +169,7 @@ def _headline(metrics: pl.DataFrame) -> list[dict[str, Any]]:
 @click.option(
     "--changed",
     "show_changed",
-    type=click.IntRange(0),
+    type=click.IntRange(0, LARGEST),
     default=10,
     show_default=True,
     help="How many changed items to print.",
@@ -308,19 +310,17 @@ def audit_exam(obj: Context, /, exam: str, seed: int, **how: Any) -> None:
 @refuses("--dry-run", "it computes nothing that is kept")
 @refuses("--store", "it reads no store")
 @click.command()
-@click.argument("first", type=click.FloatRange(0, 1))
-@click.argument("second", type=click.FloatRange(0, 1))
-@click.option(
-    "--power", "target", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True
-)
+@click.argument("first", type=Share(0, 1))
+@click.argument("second", type=Share(0, 1))
+@click.option("--power", "target", type=Share(0, 1, min_open=True, max_open=True), default=0.8, show_default=True)
 @click.option(
     "--correlation",
-    type=click.FloatRange(0, 1),
+    type=Share(0, 1),
     default=0.0,
     show_default=True,
     help="Between the outcomes of the two on a group.",
 )
-@click.option("--groups", type=click.IntRange(1), help="Say the power at this many groups instead.")
+@click.option("--groups", type=click.IntRange(1, 100_000), help="Say the power at this many groups instead.")
 @click.pass_obj
 def power(obj: Context, /, first: float, second: float, target: float, correlation: float, groups: int | None) -> None:
     """How many groups show that an IDR_raw of FIRST differs from one of SECOND?"""

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from flows.commands.context import Context, refuses
+from flows.commands.context import LARGEST, Context, refuses
 from flows.commands.texts import runs_text, summary_text
 from flows.request import CHAINS
 from tasks.printable import printable
@@ -17,7 +17,7 @@ from tasks.printable import printable
 @refuses("--dry-run", "it computes nothing")
 @click.command()
 @click.option("--watch", is_flag=True, help="Show it again every two seconds until Ctrl-C.")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="The newest so many.")
+@click.option("--limit", type=click.IntRange(1, LARGEST), default=20, show_default=True, help="The newest so many.")
 @click.option("--kind", type=click.Choice(list(CHAINS)), help="Only runs of one kind.")
 @click.pass_obj
 def runs(obj: Context, /, watch: bool, limit: int, kind: str | None) -> None:

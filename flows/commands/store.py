@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from flows.commands.context import Context, refuses
+from flows.commands.context import LARGEST, Context, refuses
 
 
 @click.group()
@@ -49,7 +49,7 @@ def verify(obj: Context, /) -> None:
 
 
 @store.command()
-@click.option("--keep-runs", type=click.IntRange(1), metavar="N", help="Drop all but the newest N runs first.")
+@click.option("--keep-runs", type=click.IntRange(1, LARGEST), metavar="N", help="Drop all but the newest N runs first.")
 @click.pass_obj
 def gc(obj: Context, /, keep_runs: int | None) -> None:
     """Drop artifacts that no run uses, and what unfinished writes have left. --dry-run only lists them."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.commands.context import Context
+from flows.commands.context import LARGEST, Context
 from flows.commands.launching import chain_options, computing, launched, server_for
 from flows.commands.texts import shown
 from flows.request import CHAINS
@@ -122,7 +122,9 @@ def _emit_verdicts(
 @traces.command()
 @chain_options(CHAINS["verifier"])
 @click.option("--human", type=click.Path(path_type=Path), help="Write the human-audit kit to this folder.")
-@click.option("--sample", "size", type=click.IntRange(60), default=400, show_default=True, help="Items of the kit.")
+@click.option(
+    "--sample", "size", type=click.IntRange(60, LARGEST), default=400, show_default=True, help="Items of the kit."
+)
 @click.option("--labels", multiple=True, type=click.Path(path_type=Path), help="An annotator's sheet; give it twice.")
 @click.option("--resolved", type=click.Path(path_type=Path), help="A sheet with what a discussion settled.")
 @click.option("--key", "key_file", type=click.Path(path_type=Path), help="The kit's key.json.")

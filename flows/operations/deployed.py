@@ -158,6 +158,7 @@ def shards(
     store: str | None = None,
     refresh: list[str] | None = None,
     processes: int | None = None,
+    asked_by: str | None = None,
 ) -> None:
     """Shards of one stage for a run that goes on elsewhere; a run that is configured so starts this by itself.
 
@@ -167,5 +168,6 @@ def shards(
         store: Where everything lies; WORLDAUDIT_STORE where empty.
         refresh: Shards to compute even where they are in the store.
         processes: How many at a time; one a core where empty.
+        asked_by: The version of the run that this is for; refused where this worker has another.
     """
-    compute_shards(_store(store), stage, shards, refresh or [], processes or os.cpu_count() or 1)
+    compute_shards(_store(store), stage, shards, refresh or [], processes or os.cpu_count() or 1, asked_by)

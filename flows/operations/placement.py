@@ -8,6 +8,7 @@ it crashed and starts another, which finds in the store what its predecessor had
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import os
 import threading
 import time
@@ -29,6 +30,13 @@ ATTEMPTS = 4
 def stages() -> dict[str, Stage]:
     """Every stage that a worker can compute, by name: those that the chains declare."""
     return {stage.name: stage for chain in CHAINS.values() for stage in chain.stages}
+
+
+def edition(stage: Stage) -> str:
+    """What parent and worker have to agree in: the keys of what a worker computes hang on it."""
+    return (
+        f"worldaudit {importlib.metadata.version('worldaudit')} with version {stage.version} of the stage {stage.name}"
+    )
 
 
 def place(deployment: str, request: Request) -> Place:
@@ -75,6 +83,7 @@ def run_elsewhere(
             for name, (config, inputs) in shards.items()
         },
         "refresh": refreshed,
+        "asked_by": edition(stage),
     }
     for _ in range(ATTEMPTS):
         try:
@@ -132,13 +141,23 @@ class Pulse:
 
 
 def compute_shards(
-    store: str, stage_name: str, shards: dict[str, dict[str, Any]], refresh: list[str], processes: int
+    store: str,
+    stage_name: str,
+    shards: dict[str, dict[str, Any]],
+    refresh: list[str],
+    processes: int,
+    asked_by: str | None = None,
 ) -> None:
     """What the deployment does: the named shards of one stage, into the store. BadInput for a stage that no chain
-    declares."""
+    declares, and for one that is another version than that of the run, `asked_by`: its artifacts would have other keys."""
     if stage_name not in stages():
         raise BadInput(f"no chain declares a stage {stage_name!r}; this worker knows {', '.join(stages())}")
     stage = stages()[stage_name]
+    if asked_by not in (None, edition(stage)):
+        raise BadInput(
+            f"the run is computed by {asked_by}, this worker has {edition(stage)}: install the same on both, then "
+            "`make -C deployments deploy` and start the worker again"
+        )
     named = {
         name: (shard["config"], {role: Ref(*ref) for role, ref in shard["inputs"].items()})
         for name, shard in shards.items()

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -57,7 +58,9 @@ OWN_SERVER = {
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
     "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
     "PREFECT_SERVER_LOGGING_LEVEL": "WARNING",
+    "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": "null",  # no page in a browser; by default every one may ask and read
 }
+HOST = "127.0.0.1"
 
 
 def configured_server(environ: Mapping[str, str] = os.environ, folder: Path | None = None) -> str | None:
@@ -117,12 +120,17 @@ def _claim(home: Path) -> tuple[Path, IO[bytes]]:
 
 
 class OwnServer:
-    """One server process, alive until `stop` or until this process ends, however it ends."""
+    """One server process, alive until `stop` or until this process ends, however it ends.
+
+    It answers this process and its children alone: it listens on this machine, knows no host name but that address, which a
+    page that is served under another name would need, and wants the password that only they have.
+    """
 
     def __init__(self) -> None:
         self.folder, self._lock = _claim(own_home())
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}/api"
+        self.password = os.environ.get("PREFECT_API_AUTH_STRING") or f"worldaudit:{secrets.token_urlsafe()}"
+        listener = socket.create_server((HOST, 0))
+        self.url = f"http://{HOST}:{listener.getsockname()[1]}/api"
         self.log = self.folder / "server.log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
@@ -131,7 +139,13 @@ class OwnServer:
                 stdout=log,
                 stderr=log,
                 pass_fds=(listener.fileno(), self._lock.fileno()),
-                env={**os.environ, **OWN_SERVER, "PREFECT_HOME": str(self.folder), "PREFECT_PROFILES_PATH": os.devnull},
+                env={
+                    **os.environ,
+                    **OWN_SERVER,
+                    "PREFECT_SERVER_API_AUTH_STRING": self.password,
+                    "PREFECT_HOME": str(self.folder),
+                    "PREFECT_PROFILES_PATH": os.devnull,
+                },
                 cwd=self.folder,
                 start_new_session=True,  # Ctrl-C is for the command, which still has to say how it ended
             )
@@ -143,7 +157,7 @@ class OwnServer:
 
         port = int(self.url.split(":")[2].split("/")[0])
         deadline = time.monotonic() + STARTUP_SECONDS
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=STARTUP_SECONDS)
+        connection = http.client.HTTPConnection(HOST, port, timeout=STARTUP_SECONDS)
         with contextlib.suppress(OSError, http.client.HTTPException), contextlib.closing(connection):
             connection.request("GET", "/api/health")
             if connection.getresponse().status == 200:
@@ -202,9 +216,11 @@ def server() -> Iterator[OwnServer | NamedServer]:
     quiet = {} if os.environ.get("WORLDAUDIT_DEBUG") else QUIET_CLIENT
     named = configured_server()
     running: OwnServer | NamedServer = NamedServer(named) if named else OwnServer()
-    ours = {} if named else {**OWN_CLIENT, "PREFECT_API_URL": running.url}
-    if isinstance(running, OwnServer) and not os.environ.keys() & {"PREFECT_HOME", "PREFECT_PROFILE"}:
-        ours["PREFECT_HOME"] = str(running.folder)
+    ours: dict[str, str] = {}
+    if isinstance(running, OwnServer):
+        ours = {**OWN_CLIENT, "PREFECT_API_URL": running.url, "PREFECT_API_AUTH_STRING": running.password}
+        if not os.environ.keys() & {"PREFECT_HOME", "PREFECT_PROFILE"}:
+            ours["PREFECT_HOME"] = str(running.folder)
     added = {name: value for name, value in {**quiet, **ours}.items() if name not in os.environ}
     os.environ.update(added)
     try:
@@ -238,6 +254,7 @@ def serve(listener: socket.socket | None) -> None:
     gc.disable()  # a tenth of the import time
     import uvicorn
     from prefect.server.api.server import create_app
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     if not (database.exists() and migrated.exists()):
         import asyncio
@@ -247,7 +264,7 @@ def serve(listener: socket.socket | None) -> None:
         asyncio.run(provide_database_interface().create_db())
         migrated.touch()
     if listener:
-        app = create_app(ephemeral=True, final=True)
+        app = TrustedHostMiddleware(create_app(ephemeral=True, final=True), allowed_hosts=[HOST])
         gc.enable()
         gc.freeze()
         config = uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=2)

@@ -226,12 +226,18 @@ def embedded(name: str) -> JudgeSpec:
     return JudgeSpec(api="embedded", model=name)
 
 
-def parse_judge(name: str, table: Mapping[str, Any], source: str = "judges") -> JudgeSpec:
-    """One `[judges.NAME]` table. BadInput names what is wrong in it."""
+def checked_name(name: str, source: str) -> str:
+    """The name of a judge that is not an embedded one. BadInput where it is none."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise BadInput(f"{source}: a judge's name is letters, digits, '.', '_' and '-', not {name!r}")
     if name in JUDGES:
-        raise BadInput(f"{source}: {name!r} is an embedded judge and needs no table; choose another name")
+        raise BadInput(f"{source}: {name!r} is the name of an embedded judge; choose another one")
+    return name
+
+
+def parse_judge(name: str, table: Mapping[str, Any], source: str = "judges") -> JudgeSpec:
+    """One `[judges.NAME]` table. BadInput names what is wrong in it."""
+    checked_name(name, source)
     try:
         return JudgeSpec.model_validate(dict(table))
     except pydantic.ValidationError as error:

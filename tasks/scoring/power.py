@@ -16,6 +16,8 @@ from scipy import stats
 from tasks.errors import BadInput
 from tasks.statistics.significance import mcnemar
 
+MOST_GROUPS = 100_000
+
 
 def discordance(first: float, second: float, correlation: float = 0.0) -> float:
     """Share of groups that only one of two judges gets right, for the rates and the correlation of their outcomes."""
@@ -52,7 +54,7 @@ def _critical(discordant: int, alpha: float) -> int:
 def groups_needed(
     first: float, second: float, target: float = 0.8, correlation: float = 0.0, alpha: float = 0.05
 ) -> int:
-    """The smallest number of groups from which the power is `target` or more. BadInput where the rates are equal."""
+    """The smallest number of groups from which the power is `target` or more. BadInput where the rates are equal, or nearly so."""
     psi, d = discordance(first, second, correlation), abs(first - second)
     if d == 0:
         raise BadInput("the two rates are equal: no number of groups shows a difference")
@@ -60,6 +62,8 @@ def groups_needed(
         raise BadInput(f"power lies between 0 and 1, not {target}")
     a, b = stats.norm.ppf(1 - alpha / 2), stats.norm.ppf(target)
     guess = max(4, math.ceil(((a * math.sqrt(psi) + b * math.sqrt(psi - d * d)) / d) ** 2))
+    if guess > MOST_GROUPS:
+        raise BadInput(f"more than {MOST_GROUPS:,} groups would be needed; no exam has so many")
     groups = int(guess)
     while power(first, second, groups, correlation, alpha) < target:
         groups += max(1, groups // 50)

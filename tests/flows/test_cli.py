@@ -10,12 +10,15 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import click
 import pytest
 
+from flows.commands.cli import cli
 from flows.record import artifact_of, computed
 from storage import Store
 from tests.flows.command import RUN, TINY, Done, worldaudit
@@ -41,9 +44,38 @@ def test_every_command_of_the_contract_is_there() -> None:
         assert f"\n  {name} " in out
 
 
+def _parameters(command: click.Command, name: str = "worldaudit") -> Iterator[tuple[str, click.Parameter]]:
+    """Every parameter of a command and of all commands below it, by what one types."""
+    for parameter in command.params:
+        yield f"{name} {parameter.opts[0]}", parameter
+    if isinstance(command, click.Group):
+        ctx = click.Context(command)
+        for child in command.list_commands(ctx):
+            yield from _parameters(command.get_command(ctx, child), f"{name} {child}")
+
+
+def test_every_number_has_a_range_and_nan_is_in_none() -> None:
+    numbers = {
+        name: parameter.type
+        for name, parameter in _parameters(cli)
+        if isinstance(parameter.type, (click.types.IntParamType, click.types.FloatParamType))
+    }
+    assert {"worldaudit compare --max-gap", "worldaudit power first", "worldaudit runs --limit"} < numbers.keys()
+    for name, kind in numbers.items():
+        assert isinstance(kind, (click.IntRange, click.FloatRange)) and None not in (kind.min, kind.max), name
+        for value in ("nan", "inf", "-inf", "1e999", "-1", "9" * 30):
+            with pytest.raises(click.BadParameter):
+                print(name, kind.convert(value, None, None))
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["power", "0.5", "0.50000001"], "more than 100,000 groups"),
+        (["power", "nan", "0.5"], "nan is not a number"),
+        (["import-responses", TINY, "--judge", "coin"], "'coin' is the name of an embedded judge"),
+        (["import-responses", TINY, "--judge", ""], "a judge's name is letters, digits"),
+        (["import-responses", TINY, "--judge", "<b>x</b>"], "a judge's name is letters, digits"),
         (["rnu"], "did you mean 'run'"),
         (["run", "minigird"], "did you mean 'minigrid'"),
         (["run", "minigrid", "--profile", "bsae"], "did you mean 'base'"),
@@ -57,7 +89,8 @@ def test_every_command_of_the_contract_is_there() -> None:
     ],
 )
 def test_bad_input_is_one_message_and_exit_code_2(tmp_path: Path, arguments: list[str], says: str) -> None:
-    done = worldaudit(*arguments, "--store", str(tmp_path / "store"))
+    store = [] if arguments[0] == "power" else ["--store", str(tmp_path / "store")]
+    done = worldaudit(*arguments, *store)
     assert done.code == 2, done
     assert says in done.err
     assert "Traceback" not in done.err

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import subprocess
 import sys
 import textwrap
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -96,6 +99,38 @@ def test_the_server_ends_with_its_command_even_when_that_is_killed(tmp_path: Pat
     assert _gone(int(out))
     assert not (tmp_path / "home" / "1").exists()
     assert not (tmp_path / ".prefect").exists()
+
+
+def _answers(url: str, headers: dict[str, str]) -> tuple[int, dict[str, str]]:
+    request = urllib.request.Request(
+        f"{url}/flows/filter", data=b"{}", headers={"Content-Type": "text/plain"} | headers
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return response.status, dict(response.headers)
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers)
+
+
+@pytest.mark.slow
+def test_the_server_answers_its_command_and_no_page_of_a_browser(tmp_path: Path) -> None:
+    process = _start(tmp_path, "print(running.url, running.password, flush=True); time.sleep(600)")
+    process.stdout.readline()
+    url, password = process.stdout.readline().split()
+    try:
+        ours = {"Authorization": f"Basic {base64.b64encode(password.encode()).decode()}"}
+        assert _answers(url, ours)[0] == 200
+        assert _answers(url, {})[0] == 401
+        for guess in ("worldaudit:", "admin:pass"):
+            assert _answers(url, {"Authorization": f"Basic {base64.b64encode(guess.encode()).decode()}"})[0] == 401
+        for host in ("evil.example", "localhost.evil.example:4200"):
+            assert _answers(url, ours | {"Host": host})[0] == 400
+        status, headers = _answers(url, {"Origin": "https://evil.example"})
+        assert status == 401
+        assert "access-control-allow-origin" not in {name.lower() for name in headers}
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @pytest.mark.slow
