@@ -20,8 +20,8 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 Array = NDArray[np.float64]
 
@@ -196,7 +196,7 @@ def cochran_q(verdicts: Array) -> float | None:
     if len(complete) == 0 or spread == 0:
         return None
     q = (k - 1) * (k * (columns**2).sum() - rows.sum() ** 2) / spread
-    return float(stats.chi2.sf(q, k - 1))
+    return float(scipy.stats.chi2.sf(q, k - 1))
 
 
 def leakage(verdicts: Array, probes: tuple[str, ...], level: float = 0.95) -> Leakage:
@@ -222,8 +222,8 @@ def _fit(data: bytes, shape: tuple[int, ...], probes: tuple[str, ...], level: fl
     best, mode = model.maximize(start, np.ones(model.size, bool))
     size = len(probes)
     alpha = 1 - level
-    single = stats.chi2.ppf(level, 1) / 2
-    joint = stats.chi2.ppf(1 - alpha / size, 1) / 2
+    single = scipy.stats.chi2.ppf(level, 1) / 2
+    joint = scipy.stats.chi2.ppf(1 - alpha / size, 1) / 2
     effects = mode[1:-1]
     bounds = {
         drop: np.array([[_profile(model, best, mode, 1 + k, drop, sign) for sign in (-1, 1)] for k in range(size)])

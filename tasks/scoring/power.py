@@ -11,7 +11,7 @@ import functools
 import math
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from tasks.errors import BadInput
 from tasks.statistics.significance import mcnemar
@@ -34,10 +34,12 @@ def power(first: float, second: float, groups: int, correlation: float = 0.0, al
     if psi == 0:
         return 0.0
     share = (psi + d) / (2 * psi)
-    chances = stats.binom.pmf(np.arange(groups + 1), groups, psi)
+    chances = scipy.stats.binom.pmf(np.arange(groups + 1), groups, psi)
     discordant = np.flatnonzero(chances > 1e-9)
     most = np.array([_critical(int(count), alpha) for count in discordant])
-    rejected = stats.binom.cdf(most, discordant, share) + stats.binom.sf(discordant - most - 1, discordant, share)
+    rejected = scipy.stats.binom.cdf(most, discordant, share) + scipy.stats.binom.sf(
+        discordant - most - 1, discordant, share
+    )
     return float(chances[discordant] @ np.minimum(rejected, 1.0))
 
 
@@ -60,7 +62,7 @@ def groups_needed(
         raise BadInput("the two rates are equal: no number of groups shows a difference")
     if not 0 < target < 1:
         raise BadInput(f"power lies between 0 and 1, not {target}")
-    a, b = stats.norm.ppf(1 - alpha / 2), stats.norm.ppf(target)
+    a, b = scipy.stats.norm.ppf(1 - alpha / 2), scipy.stats.norm.ppf(target)
     guess = max(4, math.ceil(((a * math.sqrt(psi) + b * math.sqrt(psi - d * d)) / d) ** 2))
     if guess > MOST_GROUPS:
         raise BadInput(f"more than {MOST_GROUPS:,} groups would be needed; no exam has so many")

@@ -12,8 +12,8 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 Floats = NDArray[np.floating]
 ENUMERABLE = 7  # clusters
@@ -87,7 +87,7 @@ def enumerate_draws(clusters: int) -> tuple[Floats, Floats]:
     such as environments, they are few: C(2k - 1, k), 462 for six."""
     places = np.array(list(itertools.combinations_with_replacement(range(clusters), clusters)))
     counts = (places[:, :, None] == np.arange(clusters)).sum(1)
-    logs = special.gammaln(clusters + 1) - special.gammaln(counts + 1).sum(1) - clusters * np.log(clusters)
+    logs = scipy.special.gammaln(clusters + 1) - scipy.special.gammaln(counts + 1).sum(1) - clusters * np.log(clusters)
     return counts.astype(float), np.exp(logs)
 
 

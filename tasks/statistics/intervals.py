@@ -11,8 +11,8 @@ simulation), so it is reported beside, not as, the interval of a rate:
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from tasks.statistics.bootstrap import Floats, Sums, ratio
 
@@ -51,9 +51,9 @@ def rate_interval(sums: Sums, level: float = 0.95) -> tuple[Floats, Floats, list
     """Lower, upper and method (`wilson` or `exact`) for rates in [0, 1]; NaN and "" where nothing is observed."""
     value, size = sums.value(), effective_groups(sums)
     clusters = (sums.den > 0).sum(0)
-    z = stats.norm.ppf((1 + level) / 2)
+    z = scipy.stats.norm.ppf((1 + level) / 2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        t = stats.t.ppf((1 + level) / 2, np.maximum(clusters - 1, 1))
+        t = scipy.stats.t.ppf((1 + level) / 2, np.maximum(clusters - 1, 1))
         size = np.where(_several(sums), size * (z / t) ** 2, size)  # the variance is estimated from few clusters
         center = (value + z**2 / (2 * size)) / (1 + z**2 / size)
         half = z / (1 + z**2 / size) * np.sqrt(np.maximum(value * (1 - value), 0) / size + z**2 / (4 * size**2))
@@ -79,7 +79,7 @@ def difference_interval(sums: Sums, level: float = 0.95) -> tuple[Floats, Floats
     size = clusters + 2.0
     center = total / size
     variance = np.maximum((squares + 2.0) / size - center**2, 0.0) / size
-    half = stats.norm.ppf((1 + level) / 2) * np.sqrt(variance)
+    half = scipy.stats.norm.ppf((1 + level) / 2) * np.sqrt(variance)
     low, high = np.maximum(center - half, -1.0), np.minimum(center + half, 1.0)
     empty = clusters == 0
     low, high = np.where(empty, np.nan, low), np.where(empty, np.nan, high)
@@ -90,5 +90,5 @@ def exact_interval(successes: int, trials: int, level: float = 0.95) -> tuple[fl
     """Clopper and Pearson for `successes` of `trials`; (0, 1) for no trials."""
     if trials == 0:
         return 0.0, 1.0
-    found = stats.binomtest(successes, trials).proportion_ci(level, method="exact")
+    found = scipy.stats.binomtest(successes, trials).proportion_ci(level, method="exact")
     return float(found.low), float(found.high)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special, stats
+import scipy
 
 EXACT_BELOW = 25  # discordant pairs; from here on the continuity-corrected statistic of equation 40
 
@@ -17,9 +17,9 @@ def mcnemar(only_first: int, only_second: int) -> tuple[float, str]:
     if discordant == 0:
         return 1.0, "mcnemar_exact"
     if discordant < EXACT_BELOW:
-        return min(1.0, 2 * float(special.bdtr(min(only_first, only_second), discordant, 0.5))), "mcnemar_exact"
+        return min(1.0, 2 * float(scipy.special.bdtr(min(only_first, only_second), discordant, 0.5))), "mcnemar_exact"
     statistic = max(abs(only_first - only_second) - 1, 0) ** 2 / discordant
-    return float(stats.chi2.sf(statistic, 1)), "mcnemar_corrected"
+    return float(scipy.stats.chi2.sf(statistic, 1)), "mcnemar_corrected"
 
 
 def wilcoxon(differences: Sequence[float]) -> tuple[float | None, str]:
@@ -29,12 +29,12 @@ def wilcoxon(differences: Sequence[float]) -> tuple[float | None, str]:
     if not len(kept):
         return None, "wilcoxon"
     if len(kept) <= 15:
-        ranks = stats.rankdata(np.round(np.abs(kept), 12))
+        ranks = scipy.stats.rankdata(np.round(np.abs(kept), 12))
         signs = (np.arange(2 ** len(kept))[:, None] >> np.arange(len(kept))) & 1
         sums = signs @ ranks
         observed, center = ranks[kept > 0].sum(), ranks.sum() / 2
         return float((np.abs(sums - center) >= abs(observed - center) - 1e-9).mean()), "wilcoxon_exact"
-    return float(stats.wilcoxon(kept).pvalue), "wilcoxon"
+    return float(scipy.stats.wilcoxon(kept).pvalue), "wilcoxon"
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
