@@ -70,7 +70,7 @@ def _option(name: str, field: Any) -> Callable[[Command], Command]:
     if kind in (int, float):
         make = click.IntRange if kind is int else Share
         kind = make(
-            bounds.get("ge", bounds.get("gt")),
+            bounds.get("ge", bounds.get("gt", -LARGEST)),
             bounds.get("le", bounds.get("lt", LARGEST)),
             min_open="gt" in bounds,
             max_open="lt" in bounds,
