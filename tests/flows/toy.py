@@ -50,7 +50,7 @@ ACCEPT = Stage("accept", 1, accept)
 
 class Parameters(ChainParameters):
     n: int = Field(default=3, ge=1, description="How many groups an environment.")
-    seed: int = 7
+    seed: int = Field(default=7, ge=0)
 
 
 def steps(run: Run, asked: Parameters) -> None:
