@@ -43,7 +43,7 @@ def verdict_row(trace_id: str, setting: str, verdict: Verdict, decoded: Decoded 
         "setting": setting,
         "family": verdict.family,
         "decoded": decoded.status if decoded else "ok",
-        "repairs": list(decoded.repairs) if decoded else [],
+        "repairs": [*(decoded.repairs if decoded else ()), *verdict.repairs],
         "z_schema": verdict.z_schema,
         "z_state": verdict.z_state,
         "z_trans": verdict.z_trans,

@@ -95,7 +95,8 @@ class Expected(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Each z is valid, invalid or abstain; `labels` are in the order of Table 1."""
+    """Each z is valid, invalid or abstain; `labels` are in the order of Table 1, `repairs` what was brought into the shape of a
+    trace before it was read."""
 
     z_schema: str
     z_state: str
@@ -105,6 +106,7 @@ class Verdict:
     labels: tuple[str, ...]
     checks: tuple[Check, ...] = field(repr=False)
     family: str | None = None
+    repairs: tuple[str, ...] = ()
 
     @property
     def valid(self) -> bool | None:
@@ -115,7 +117,7 @@ class Verdict:
         return None if all(z == ABSTAIN for z in zs) else True
 
 
-def verdict_of(checks: Sequence[Check], family: str | None) -> Verdict:
+def verdict_of(checks: Sequence[Check], family: str | None, repairs: tuple[str, ...] = ()) -> Verdict:
     """The verdict that checks amount to: a z is invalid where a check of its area is, else valid where one that says
     something substantial is."""
     zs = dict.fromkeys(AREAS, ABSTAIN)
@@ -130,7 +132,7 @@ def verdict_of(checks: Sequence[Check], family: str | None) -> Verdict:
         elif one.status == VALID and zs[one.area] == ABSTAIN and one.name in SUBSTANTIAL:
             zs[one.area] = VALID
     labels = tuple(label for label in LABELS if label in failures)
-    return Verdict(z_schema, zs["state"], zs["trans"], zs["ans"], zs["faith"], labels, tuple(checks), family)
+    return Verdict(z_schema, zs["state"], zs["trans"], zs["ans"], zs["faith"], labels, tuple(checks), family, repairs)
 
 
 @dataclass(frozen=True)

@@ -16,20 +16,25 @@ from tasks.traces.family import Family
 from tasks.verification.checks import ANY, FAMILY, schema
 from tasks.verification.reading import read
 from tasks.verification.reference import refer
+from tasks.verification.shape import mend
 from tasks.verification.verdict import ABSTAIN, AREAS, Check, Gold, Verdict, verdict_of
 
 
 def verify(trace: Any, gold: Gold | None = None, *, question: bool = True) -> Verdict:
     """The verdict on one trace (a JSON object). `question=False` leaves the question text out of the evidence.
 
-    Never raises on content: what cannot be read abstains, what breaks the schema is z_schema invalid.
+    Never raises on content: what cannot be read abstains, what breaks the schema is brought into the shape of a trace
+    (`repairs` says how), and is z_schema invalid where that does not do.
     """
     if not isinstance(trace, dict):
         return verdict_of(list(schema.is_object(trace)), None)
+    made, repairs = list(schema.form(trace)), tuple[str, ...]()
+    if made:
+        trace, repairs = mend(trace)
+        made = list(schema.form(trace))
     family = _family(trace)
-    made = list(schema.form(trace))
     made += _unknown(trace, question) if family is None else _known(trace, family, gold, question)
-    return verdict_of(made, family.name if family else None)
+    return verdict_of(made, family.name if family else None, repairs)
 
 
 def _family(trace: Mapping[str, Any]) -> Family | None:
