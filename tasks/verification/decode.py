@@ -27,6 +27,7 @@ _LATEX_COMMAND = re.compile(
 _LONE = re.compile(r'(?<!\\)((?:\\\\)*)\\(?!["\\/bfnrtu])')
 _LONE_U = re.compile(r"(?<!\\)((?:\\\\)*)\\(?=u(?![0-9a-fA-F]{4}))")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_ENDS = frozenset("\"'}]")  # of a value that is complete
 _BACKSLASHES = "backslashes of LaTeX doubled"
 _AROUND = "text around the object removed"
 
@@ -152,18 +153,16 @@ def _objects(text: str, complaints: list[str]) -> Iterator[_Found]:
 def _cut_off(text: str, steps: tuple[str, ...]) -> Decoded | None:
     """An object that stops in the middle, closed; None where there is none."""
     for start in [match.start() for match in re.finditer(r"\{", text)][:_MOST_TRIES]:
-        closed = _completed(text[start:])
-        if closed is None:
-            continue
-        try:
-            value = _decoder.decode(closed)
-        except (ValueError, RecursionError):
+        for closed in _completed(text[start:].rstrip()):
             try:
-                value = Loose(closed).read(0)
-            except NotLoose:
-                continue
-        if isinstance(value, dict) and parts_in(value):
-            return Decoded(value, "truncated", (*((_AROUND,) if start else ()), *steps, "a cut-off object closed"))
+                value = _decoder.decode(closed)
+            except (ValueError, RecursionError):
+                try:
+                    value = Loose(closed).read(0)
+                except NotLoose:
+                    continue
+            if isinstance(value, dict) and parts_in(value):
+                return Decoded(value, "truncated", (*((_AROUND,) if start else ()), *steps, "a cut-off object closed"))
     return None
 
 
@@ -175,8 +174,9 @@ def _why_none(text: str) -> str:
     return f"the JSON is {type(value).__name__}, not an object"
 
 
-def _completed(text: str) -> str | None:
-    """An object that stops in the middle, closed at the last complete member; None where nothing can be kept."""
+def _completed(text: str) -> tuple[str, ...]:
+    """An object that stops in the middle, closed: behind its last text, where it ends with one, else at the last complete member.
+    Empty where nothing can be kept."""
     stack: list[str] = []
     in_string = escaped = False
     safe: tuple[int, tuple[str, ...]] | None = None
@@ -194,19 +194,18 @@ def _completed(text: str) -> str | None:
         elif char in "{[":
             stack.append("}" if char == "{" else "]")
             if len(stack) > 100:
-                return None
+                return ()
         elif char in "}]":
             if not stack or stack.pop() != char:
-                return None
+                return ()
             safe = (i + 1, tuple(stack))
             if not stack:
-                return None  # it was complete
+                return ()  # it was complete
         elif char == ",":
             safe = (i, tuple(stack))
-    if safe is None:
-        return None
-    end, open_brackets = safe
-    return text[:end] + "".join(reversed(open_brackets))
+    kept = [(len(text), tuple(stack))] if text[-1:] in _ENDS and not in_string else []
+    kept += [safe] if safe is not None else []
+    return tuple(text[:end] + "".join(reversed(open_brackets)) for end, open_brackets in kept)
 
 
 def control_characters(trace: Any, path: str = "") -> list[str]:

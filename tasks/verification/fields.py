@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tasks.traces import latex
+from tasks.verification.quantities import point_for_comma
+
 LONGEST = 20_000  # characters of one field that are read
 
 
@@ -21,7 +24,8 @@ def as_list(value: Any) -> list[Any]:
 
 
 def as_text(value: Any) -> str:
-    return value[:LONGEST] if isinstance(value, str) else ""
+    """A text as it is read: without LaTeX, with decimal points."""
+    return point_for_comma(latex.plain(value[:LONGEST])) if isinstance(value, str) else ""
 
 
 def as_unit(value: Any) -> str | None:

@@ -18,18 +18,18 @@ _Names = Mapping[str, tuple[str, ...]]  # name of a field -> what others call it
 
 PARTS: _Names = {
     "state_0": (
-        "state0", "s0", "s_0", "initial_state", "state_before", "before", "initial", "start", "start_state", "initially", "setup",
+        "state0", "s0", "s_0", "initial_state", "initial_conditions", "initial_condition", "conditions", "state_before", "before", "initial", "start", "start_state", "initially", "setup",
         "scene", "given", "situation",
     ),
     "transition": (
         "change", "process", "dynamics", "physics", "step", "delta", "event", "what_happens", "mechanism", "evolution", "action",
     ),
     "state_1": (
-        "state1", "s1", "s_1", "final_state", "state_after", "after", "final", "end", "end_state", "finally", "resulting_state",
+        "state1", "s1", "s_1", "final_state", "final_conditions", "final_condition", "state_after", "after", "final", "end", "end_state", "finally", "resulting_state",
         "result_state", "outcome", "next_state", "later",
     ),
-    "derivation": ("working", "work", "workings", "steps", "reasoning", "solution", "calculation", "calculations", "computation"),
-    "answer": ("result", "final_answer", "conclusion", "ans", "reply", "response"),
+    "derivation": ("working", "work", "workings", "steps", "reasoning", "calculation", "calculations", "computation"),
+    "answer": ("result", "final_answer", "final", "conclusion", "ans", "reply", "response", "solution", "output"),
 }  # fmt: skip
 STATE_0: _Names = {
     "objects": ("bodies", "entities", "things", "participants", "items", "object", "components", "elements"),
@@ -55,6 +55,7 @@ STATE_1: _Names = {
     ),
     "new_variables": ("variables", "values", "quantities", "results", "new_values", "numbers", "data", "computed", "derived"),
 }  # fmt: skip
+_STATES = ("state_0", "state_1")  # which no single value tells
 _WRAPPERS = ("trace", "output", "json", "world", "data", "response", "result", "answer")
 _NAME_KEYS = ("name", "object", "id", "label", "body", "entity", "thing")
 _ONE = ("subject", "a", "first", "from", "object1", "object_1", "source", "x", "of", "what", "body")
@@ -111,7 +112,8 @@ class _Mender:
         for name, others in names.items():
             if name in own:
                 continue
-            found = next((key for key in rest if snake(str(key).lower()) in (name, *others)), None)
+            known = (key for key in rest if snake(str(key).lower()) in (name, *others))
+            found = next((key for key in known if name not in _STATES or isinstance(rest[key], dict | list)), None)
             if found is not None:
                 own[name] = rest.pop(found)
                 self._note(f"{pointer}/{found}", f"read as {name}")

@@ -38,6 +38,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "subject": ("trans", "object"),
     "equation": ("trans", "transition"),
     "formula": ("trans", "transition"),
+    "calculation": ("trans", "transition"),
     "equation result": ("trans", "transition"),
     "evidence": ("trans", "transition"),
     "predicted change": ("trans", "transition"),

@@ -24,7 +24,7 @@ RESPONSES = {
 }
 GENERIC = re.compile(
     r"ground|surface|incline|slope|ramp|floor|table|wall|ceiling|earth|air|water|fluid|liquid|oil|track|system|pivot|center|centre"
-    r"|rope|string|support|field|medium|page|universe|environment|plane|horizontal|image",
+    r"|rope|string|cord|support|field|medium|page|universe|environment|plane|horizontal|image|point|bottom|top|side|page|position|path|origin|middle",
     re.I,
 )
 _RELATION_WORDS = (

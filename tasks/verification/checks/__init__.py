@@ -28,6 +28,7 @@ FAMILY: tuple[Checker, ...] = (
     transition.subject,
     transition.effect_values,
     transition.equations,
+    transition.calculated,
     transition.evidence,
     transition.change,
     transition.results,
@@ -42,5 +43,6 @@ ANY: tuple[Callable[[Reading, Reference | None], Iterable[Check]], ...] = (
     state.relations,
     state.moment,
     transition.moment,
+    transition.miscalculated,
     faithfulness.conclusion,
 )

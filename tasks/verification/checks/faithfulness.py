@@ -37,7 +37,9 @@ class Own(NamedTuple):
 def own_statements(reading: Reading, reference: Reference, target: str | None) -> Own:
     """The trace's own statements of `target`, compared with its answer."""
     statements = _own(reading, reference, target)
-    agree = [agrees(statement, reading.answer, reference.lexicon) for statement in statements]
+    item = reference.family.quantities.get(target or "")
+    sizes = item is not None and item.either_sign
+    agree = [agrees(statement, reading.answer, reference.lexicon, sizes) for statement in statements]
     yes, no = agree.count(True), agree.count(False)
     return Own(tuple(statements), yes >= no if yes or no else None)
 
@@ -57,7 +59,9 @@ def _own(reading: Reading, reference: Reference, target: str | None) -> list[Sta
         if reading.intervention is not None and reading.intervention.response is not None:
             statements.append((reading.intervention.response, None))
     elif target is not None and target in reference.family.quantities:
-        statements += [(stated.raw, stated.unit or None) for stated in _own_numbers(reading, target)]
+        dimension = reference.lexicon.dimensions[target]
+        own = (stated for stated in _own_numbers(reading, target) if stated.dimension in ("", dimension))
+        statements += [(stated.raw, stated.unit or None) for stated in own]
     else:
         claims = (reading.result_outcome, reference.lexicon.outcome(reading.effect.text))
         statements += [(claim, None) for claim in claims if claim]
@@ -76,10 +80,12 @@ def _own_numbers(reading: Reading, target: str) -> Iterator[Stated]:
             yield number.stated
 
 
-def agrees(statement: Statement, answer: StatedAnswer, lexicon: Lexicon | None) -> bool | None:
-    """Whether a statement says the same as the answer; None where that cannot be told."""
+def agrees(statement: Statement, answer: StatedAnswer, lexicon: Lexicon | None, sizes: bool = False) -> bool | None:
+    """Whether a statement says the same as the answer; None where that cannot be told. `sizes`: signs are a convention."""
     first, second = quantity(*statement), answer.number
     if first and second:
+        if sizes:
+            first, second = (one._replace(value=abs(one.value), raw=abs(one.raw)) for one in (first, second))
         if first.dimension and second.dimension and first.dimension != second.dimension:
             return False
         if not first.dimension or not second.dimension:

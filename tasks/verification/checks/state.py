@@ -9,11 +9,11 @@ from tasks.traces.family import BODY, BYSTANDER, FIRST, SECOND, ForceSpec
 from tasks.traces.record import snake
 from tasks.traces.units import dimension as dimension_of
 from tasks.verification.fields import as_text
-from tasks.verification.judging import fits, judge
+from tasks.verification.judging import OFF_BY_TEN, fits, judge, judge_told, known_elsewhere, reason, truth
 from tasks.verification.quantities import Stated, same
-from tasks.verification.reading import Attribute, Reading, StatedForce
+from tasks.verification.reading import Attribute, Placed, Reading, StatedForce
 from tasks.verification.reference import Reference
-from tasks.verification.verdict import Check, check
+from tasks.verification.verdict import ABSTAIN, Check, check
 from tasks.verification.words import GENERIC, contradicts, direction, force_name, forms, moment_words, opposed
 
 _SPEED = dimension_of("m/s")
@@ -133,7 +133,9 @@ def quantities(reading: Reading, reference: Reference) -> Iterator[Check]:
     """The numbers of the initial state: constants, variables within bounds, quantities that objects carry."""
     for key, voices in reading.quantities.items():
         for placed in voices:
-            if placed.of_object:
+            if not (placed.firm and _is_initial(reference, key)):
+                yield _open(reference, placed)
+            elif placed.of_object:
                 yield _attribute(reference, placed.stated, key, placed.pointer)
             else:
                 yield from _variable(reference, placed.stated, key, placed.pointer)
@@ -148,6 +150,27 @@ def _variable(reference: Reference, stated: Stated, key: str, pointer: str) -> I
     yield judge(reference, "variable", stated, key, pointer)
     if not _within_bounds(stated.value, reference.lexicon.dimensions[key]):
         yield check("bounds", False, pointer, "a possible value", stated, "outside of physical bounds")
+
+
+def _is_initial(reference: Reference, key: str) -> bool:
+    """Whether a quantity belongs to the initial state: what is derived may as well be told of another moment there."""
+    family = reference.family
+    return key not in family.derived or key in family.initial
+
+
+def _open(reference: Reference, placed: Placed) -> Check:
+    """A number whose label leaves open which quantity it is. It is wrong where it is a given but for a power of ten."""
+    name, stated = "attribute" if placed.of_object else "variable", placed.stated
+    judged = judge_told(reference, name, stated, placed.keys, False, placed.pointer)
+    given = [key for key in placed.keys if key in reference.family.givens and fits(reference, stated, key) is False]
+    if judged.status != ABSTAIN or not given:
+        return judged
+    alone = len(placed.keys) == 1 and not known_elsewhere(reference, stated)
+    for key in given:
+        label, rule = reason(reference, stated, key, "state")
+        if rule == OFF_BY_TEN or alone:
+            return check(name, False, placed.pointer, truth(reference, key), stated, rule, label)
+    return judged
 
 
 def _within_bounds(value: float, dimension: str) -> bool:
@@ -245,7 +268,8 @@ class _Acting:
 def _bodies(reading: Reading, reference: Reference) -> set[str]:
     """The objects on which a force may be told to act by mistake."""
     roles = (FIRST, SECOND, BODY, BYSTANDER, None)
-    return {name.lower() for name in reading.objects if reference.binding.role(name) in roles}
+    names = (name for name in reading.objects if reference.binding.role(name) in roles)
+    return {name.lower() for name in names if reference.binding.role(name) or not GENERIC.search(name)}
 
 
 def _unmatched(reference: Reference, force: StatedForce, acting: list[_Acting], pointer: str) -> Check:
