@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks.traces.families import FAMILIES
 from tasks.traces.family import Family
@@ -265,6 +265,11 @@ class Lexicon:
         for first, last, _ in reversed(occurrences(between, objects)):
             between = between[:first] + between[last:]
         return bool(_CONNECTED.match(between))
+
+    def has_friction(self, state: Mapping[str, Any]) -> bool:
+        """Whether a state has a coefficient of friction that is not zero."""
+        names = (key for key, item in self.family.quantities.items() if item.name.endswith("friction coefficient"))
+        return any(isinstance(state.get(key), int | float) and state[key] != 0 for key in names)
 
     def outcome(self, text: str) -> str | None:
         """The outcome that a text claims, a negated one counting as its only alternative; None where it claims none or

@@ -118,6 +118,8 @@ class Reading:
     objects: tuple[str, ...]
     question: str
     initial_words: str  # assumptions and variables in words
+    assumptions: tuple[str, ...]
+    relation_words: tuple[str, ...]  # how each relation is told
     relations: tuple[StatedRelation, ...]
     forces: tuple[StatedForce, ...]
     rule: str
@@ -210,6 +212,8 @@ def _common(fields: Fields) -> dict[str, Any]:
         "objects": fields.names,
         "question": fields.question,
         "initial_words": " ".join([*fields.assumptions, *map(as_text, fields.variables.values())]),
+        "assumptions": fields.assumptions,
+        "relation_words": tuple(f"{' '.join(args[:1])} {kind} {' '.join(args[1:])}" for kind, args in fields.relations),
         "relations": tuple(
             StatedRelation(relation_type(kind) if len(args) >= 2 else None, args) for kind, args in fields.relations
         ),

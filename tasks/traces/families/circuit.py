@@ -110,5 +110,8 @@ FAMILY = Family(
     accept=lambda s: abs(s["R1"] / s["R2"] - 1) > 0.15 and 0.2 < s["R1"] / s["R2"] < 5,
     draw=_draw,
     change=("i0", "i1"),
+    contrary={
+        "wiring": {"parallel": r"\bin series\b", "series": r"\b(?:in|connected) parallel\b|\bparallel to\b"},
+    },
     initial=("i0",),
 )

@@ -119,5 +119,11 @@ FAMILY = Family(
     draw=_draw,
     shared_outcome=lambda s: s.get("kind") == "perfectly inelastic",  # which leaves both with one velocity
     event="collision|impact",
+    contrary={
+        "kind": {
+            "perfectly inelastic": r"no kinetic energy is lost|kinetic energy is (?:also )?conserved|(?<!in)\belastic\b|bounce (?:off|apart)",
+            "elastic": r"inelastic|stick together|move on (?:together|as one)|kinetic energy is (?:partly |partially )?lost",
+        }
+    },
     change=("v1", "v1f"),
 )

@@ -14,10 +14,11 @@ from tasks.verification.quantities import Stated, same
 from tasks.verification.reading import Attribute, Placed, Reading, StatedForce
 from tasks.verification.reference import Reference
 from tasks.verification.verdict import ABSTAIN, Check, check
-from tasks.verification.words import GENERIC, contradicts, direction, force_name, forms, moment_words, opposed
+from tasks.verification.words import GENERIC, contradicts, direction, force_name, forms, moment_words, negated, opposed
 
 _SPEED = dimension_of("m/s")
 _POSITIVE = frozenset(map(dimension_of, ("kg", "kg/m³", "s", "m³", "m²")))
+_SMOOTH = r"^(?:the )?(?:floor|ramp|incline|slope|surface|table|plane)?(?: is)? ?(?:frictionless|smooth)\b|\bno friction\b|friction is (?:negligible|ignored|neglected|zero)"
 _LIGHT = 3e8
 Pair = tuple[str, str, str]  # (kind, first, second)
 
@@ -220,6 +221,28 @@ def conditions(reading: Reading, reference: Reference) -> Iterator[Check]:
         known = said is not None and expected is not None
         rule = "the condition of the scene" if known else "the wording is not one that is read"
         yield check("condition", said == expected if known else None, pointer, expected, value, rule)
+
+
+def contradictions(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """Assumptions and relations in words that deny what the scene is."""
+    told = [(f"/state_0/assumptions/{i}", text) for i, text in enumerate(reading.assumptions)]
+    related = [(f"/state_0/relations/{i}", text) for i, text in enumerate(reading.relation_words)]
+    for name, texts in (("assumption", told), ("relation", related)):
+        for pointer, text in texts:
+            for condition, words in reference.family.contrary.items():
+                option = str(reference.state.get(condition))
+                if option in words and _claims(words[option], text):
+                    yield check(name, False, pointer, option, text, "the scene is another one")
+    if not reference.family.smooth and reference.binding.lexicon.has_friction(reference.state):
+        for pointer, text in told:
+            if _claims(_SMOOTH, text):
+                yield check("assumption", False, pointer, "a scene with friction", text, "the scene is another one")
+
+
+def _claims(words: str, text: str) -> bool:
+    """Whether a text says something, and does not deny it."""
+    match = re.search(words, text, re.IGNORECASE)
+    return match is not None and not negated(text, match.start())
 
 
 def plausibility(reading: Reading, reference: Reference) -> Iterator[Check]:

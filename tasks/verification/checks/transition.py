@@ -14,6 +14,7 @@ from tasks.traces.record import snake
 from tasks.verification.calculations import CLAUSE, EQUALS, Side, agree, calculations, label_of_step, same_kind, side_of
 from tasks.verification.fields import as_text
 from tasks.verification.judging import fits, fits_changed, judge, judge_told, known_elsewhere, reason, truth, why_open
+from tasks.verification.laws import GOVERNED, belongs
 from tasks.verification.lexicon import TextNumber
 from tasks.verification.quantities import Stated, near, same
 from tasks.verification.reading import BoundNumber, Reading, Text
@@ -23,6 +24,7 @@ from tasks.verification.words import DIRECTIONS, moment_words
 
 LONGEST_EQUATION = 2000
 _DECIMAL = re.compile(r"\d\.\d|\d{3}")
+_SUBCLAUSE = re.compile(r"[,;.]\s|\band\b|\bwhile\b|\bwhereas\b|\bbut\b|\bso\b")
 _FROM = re.compile(r"\bfrom\b")
 
 
@@ -36,9 +38,13 @@ def moment(reading: Reading, reference: Reference | None) -> Iterator[Check]:
 
 
 def rule(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """The rule names the family's law, and not that of another."""
     if reading.rule:
         named = True if reference.lexicon.rule.search(reading.rule) else None
-        yield check("rule", named, "/transition/rule", "the family's law", reading.rule, "the rule names the law")
+        if named is None and reference.family.name in GOVERNED:
+            named = belongs(reading.rule, reference.family.name)
+        why = "this law governs other scenes" if named is False else "the rule names the law"
+        yield check("rule", named, "/transition/rule", "the family's law", reading.rule, why)
 
 
 def effect(reading: Reading, reference: Reference) -> Iterator[Check]:
@@ -72,6 +78,27 @@ def subject(reading: Reading, reference: Reference) -> Iterator[Check]:
     if (strangers or other) and tracked.lower() in family.roles[family.subject]:
         names, why = ", ".join(sorted(mentioned)), "the effect is told of another object"
         yield check("subject", False, "/transition/effect", tracked, names, why)
+
+
+def outcomes_by_body(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """What is said to become of each of two bodies, clause by clause, where their outcomes differ."""
+    first, other = reference.outcome, reference.family.second_outcome(reference.solved)
+    names = reference.binding.names
+    if not isinstance(first, str) or other is None or not {FIRST, SECOND} <= names.keys():
+        return
+    due = {names[FIRST]: first, names[SECOND]: other}
+    for pointer, text in (
+        ("/transition/effect", reading.effect.text),
+        ("/state_1/predicted_change", reading.change.text),
+        ("/derivation", reading.derivation.text),
+    ):
+        for clause in _SUBCLAUSE.split(text):
+            mentioned = reference.binding.mentioned(clause) & due.keys()
+            claims = reference.lexicon.outcomes_in(clause)
+            if len(mentioned) == 1 and len(claims) == 1:
+                name, claim = mentioned.pop(), claims.pop()
+                ok, why = due[name] == claim, f"what becomes of the {name}"
+                yield check("exchanged outcome", ok, pointer, due[name], clause.strip(), why)
 
 
 def effect_values(reading: Reading, reference: Reference) -> Iterator[Check]:
