@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tasks.traces import latex
-from tasks.traces.family import BYSTANDER, Family
+from tasks.traces.family import BYSTANDER, FIRST, Family
 from tasks.traces.record import snake
 from tasks.verification.fields import Fields, as_text
 from tasks.verification.lexicon import Lexicon, TextNumber, lexicon_of
@@ -31,7 +31,8 @@ class Labeled(NamedTuple):
 @dataclass(frozen=True)
 class Binding:
     """`names` maps roles to objects, `roles` maps objects (in lower case) to roles, `objects` are the names as listed and those
-    that only the question names, `labels` maps the release's own labels to quantities."""
+    that only the question names, `labels` maps the release's own labels to quantities.
+    `sure`: which of two bodies is the first follows from more than the order in which they are listed."""
 
     family: Family
     lexicon: Lexicon
@@ -39,6 +40,7 @@ class Binding:
     names: Mapping[str, str]
     roles: Mapping[str, str]
     labels: Mapping[str, str]
+    sure: bool = True
 
     def role(self, name: str) -> str | None:
         """The role of an object; None for one that is not known to have any."""
@@ -131,10 +133,12 @@ def spelled_label(label: str) -> str:
 def bind(fields: Fields, family: Family, names: Mapping[str, str] | None = None) -> Binding:
     """The binding of a trace of a family. `names` (role -> object) where they are known; else they are made out."""
     lexicon = lexicon_of(family.name)
+    told = family.subject == FIRST and any(name and name.lower() in fields.effect.lower() for name in fields.names)
+    sure = names is not None or bool(fields.question) or told
     names = names if names is not None else assign_roles(fields, lexicon)
     roles = {name.lower(): role for role, name in names.items()}
     objects = tuple(dict.fromkeys((*fields.names, *names.values())))
-    return Binding(family, lexicon, objects, names, roles, lexicon.labels(names))
+    return Binding(family, lexicon, objects, names, roles, lexicon.labels(names), sure)
 
 
 def assign_roles(fields: Fields, lexicon: Lexicon) -> dict[str, str]:

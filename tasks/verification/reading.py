@@ -252,7 +252,7 @@ def _force(force: Mapping[str, Any]) -> StatedForce:
     return StatedForce(
         force_name(as_text(force.get("name"))),
         as_text(force.get("target")).lower(),
-        force.get("direction"),
+        as_text(force.get("direction")) or None,
         quantity(force.get("magnitude"), as_unit(force.get("unit"))),
     )
 

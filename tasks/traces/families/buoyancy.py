@@ -88,4 +88,6 @@ FAMILY = Family(
     assumptions=("the body is fully submerged", "the liquid is at rest"),
     accept=lambda s: 0.2 < abs(s["rho_body"] / s["rho_liquid"] - 1) < 1.2,
     draw=_draw,
+    laws=frozenset(("buoyancy", "hydrostatics", "dynamics")),
+    causes=("buoyancy",),
 )

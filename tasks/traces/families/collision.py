@@ -117,6 +117,7 @@ FAMILY = Family(
         and abs(s["v1"] / s["v2"] - 1) > 0.15
     ),
     draw=_draw,
+    laws=frozenset(("momentum", "energy", "dynamics", "kinematics")),
     shared_outcome=lambda s: s.get("kind") == "perfectly inelastic",  # which leaves both with one velocity
     event="collision|impact",
     contrary={

@@ -117,6 +117,7 @@ FAMILY = Family(
     assumptions=("no heat is lost to the surroundings", "there is no change of phase"),
     accept=lambda s: 12 < s["dT"] < 90 and s["T1"] > 275,
     draw=_draw,
+    laws=frozenset(("heat", "energy")),
     change=("T0", "T1"),
     implausible=_implausible,
 )

@@ -14,7 +14,18 @@ from tasks.verification.quantities import Stated, same
 from tasks.verification.reading import Attribute, Placed, Reading, StatedForce
 from tasks.verification.reference import Reference
 from tasks.verification.verdict import ABSTAIN, Check, check
-from tasks.verification.words import GENERIC, contradicts, direction, force_name, forms, moment_words, negated, opposed
+from tasks.verification.words import (
+    CAUSED,
+    GENERIC,
+    NO_FORCE,
+    contradicts,
+    direction,
+    force_name,
+    forms,
+    moment_words,
+    negated,
+    opposed,
+)
 
 _SPEED = dimension_of("m/s")
 _POSITIVE = frozenset(map(dimension_of, ("kg", "kg/m³", "s", "m³", "m²")))
@@ -258,7 +269,8 @@ def forces(reading: Reading, reference: Reference) -> Iterator[Check]:
         return
     acting = [_Acting(reference, spec) for spec in reference.forces]
     left, unmatched = list(acting), list[tuple[int, StatedForce]]()
-    for i, force in enumerate(reading.forces):
+    for i, stated in enumerate(reading.forces):
+        force = _targeted(stated, acting)
         match = next((one for one in left if one.name == force.name and one.target == force.target), None)
         if match is None:
             unmatched.append((i, force))
@@ -278,6 +290,12 @@ def forces(reading: Reading, reference: Reference) -> Iterator[Check]:
         for one in left:
             expected, rule = f"{one.name} on {one.target}", f"the {one.spec.name} is missing"
             yield check("force missing", False, "/state_0/forces", expected, "none", rule)
+
+
+def _targeted(force: StatedForce, acting: list[_Acting]) -> StatedForce:
+    """A force that is told without its body: it acts on the only one on which a force of its name acts."""
+    bodies = {one.target for one in acting if one.name == force.name}
+    return force._replace(target=bodies.pop()) if not force.target and len(bodies) == 1 else force
 
 
 class _Acting:
@@ -305,8 +323,21 @@ def _unmatched(reference: Reference, force: StatedForce, acting: list[_Acting], 
         return check(
             "force direction", way[1] < 0, f"{pointer}/direction", "down", force.direction, "gravity points down"
         )
+    if _is_surplus(reference, force):
+        found, rule = f"{force.name} on {force.target}", "no such force acts in this scene"
+        return check("force surplus", False, pointer, "a force that acts", found, rule)
     found, rule = f"{force.name} on {force.target}", "the family does not speak of this force"
     return check("force", None, f"{pointer}/target", "a force of the family", found, rule)
+
+
+def _is_surplus(reference: Reference, force: StatedForce) -> bool:
+    """Whether a force cannot act in a scene of this family: one that is no force at all, or one whose cause is not there."""
+    if force.magnitude is not None and force.magnitude.value == 0:
+        return False
+    if NO_FORCE.search(force.name):
+        return True
+    causes = reference.family.causes
+    return causes is not None and force.name in CAUSED and force.name not in causes
 
 
 def _force(reference: Reference, force: StatedForce, spec: ForceSpec, pointer: str) -> Iterator[Check]:

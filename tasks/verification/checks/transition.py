@@ -14,7 +14,7 @@ from tasks.traces.record import snake
 from tasks.verification.calculations import CLAUSE, EQUALS, Side, agree, calculations, label_of_step, same_kind, side_of
 from tasks.verification.fields import as_text
 from tasks.verification.judging import fits, fits_changed, judge, judge_told, known_elsewhere, reason, truth, why_open
-from tasks.verification.laws import GOVERNED, belongs
+from tasks.verification.laws import belongs
 from tasks.verification.lexicon import TextNumber
 from tasks.verification.quantities import Stated, near, same
 from tasks.verification.reading import BoundNumber, Reading, Text
@@ -41,8 +41,8 @@ def rule(reading: Reading, reference: Reference) -> Iterator[Check]:
     """The rule names the family's law, and not that of another."""
     if reading.rule:
         named = True if reference.lexicon.rule.search(reading.rule) else None
-        if named is None and reference.family.name in GOVERNED:
-            named = belongs(reading.rule, reference.family.name)
+        if named is None and reference.family.laws:
+            named = belongs(reading.rule, reference.family.laws)
         why = "this law governs other scenes" if named is False else "the rule names the law"
         yield check("rule", named, "/transition/rule", "the family's law", reading.rule, why)
 
@@ -359,8 +359,10 @@ def intervention(reading: Reading, reference: Reference) -> Iterator[Check]:
         yield check("intervention", ok, f"{pointer}/response", again.response, stated.response, why)
     if stated is not None and stated.new_value is not None:
         new, after, dimension = stated.new_value, float(again.after[target]), reference.lexicon.dimensions[target]
-        ok = new.dimension in ("", dimension) and same(new, after, dimension)
-        yield check("intervention size", ok, f"{pointer}/new_value", f"{after:.4g}", new, why)
+        fitting: bool | None = new.dimension in ("", dimension) and same(new, after, dimension)
+        if not fitting and new.dimension not in ("", dimension) and not (reading.question or reference.gold):
+            fitting = None  # the quantity asked for was made out, perhaps wrongly
+        yield check("intervention size", fitting, f"{pointer}/new_value", f"{after:.4g}", new, why)
 
 
 def explanation(reading: Reading, reference: Reference) -> Iterator[Check]:
