@@ -207,7 +207,6 @@ def _read_known(fields: Fields, binding: Binding) -> Reading:
 
 
 def _common(fields: Fields) -> dict[str, Any]:
-    value, unit = fields.answer.get("value"), as_unit(fields.answer.get("unit"))
     return {
         "objects": fields.names,
         "question": fields.question,
@@ -221,8 +220,18 @@ def _common(fields: Fields) -> dict[str, Any]:
         "rule": fields.rule,
         "equation": fields.equation,
         "conclusion": _conclusion(fields.derivation),
-        "answer": StatedAnswer(value, unit, quantity(value, unit), as_word(value)),
+        "answer": _answer(fields.answer),
     }
+
+
+def read_answer(trace: Mapping[str, Any]) -> StatedAnswer:
+    """The answer of a trace of any family."""
+    return _answer(fields_of(trace, False).answer)
+
+
+def _answer(answer: Mapping[str, Any]) -> StatedAnswer:
+    value, unit = answer.get("value"), as_unit(answer.get("unit"))
+    return StatedAnswer(value, unit, quantity(value, unit), as_word(value))
 
 
 def _text(text: str, binding: Binding, among: Collection[str] | None = None, usual: Collection[str] = ()) -> Text:

@@ -69,6 +69,9 @@ _USUAL = {"kg": "mass", "g": "mass", "kg/m³": "density", "kg/m^3": "density", "
 _NAME_ENDS = re.compile(r"\s*(?:[,;:(\[=]|\bwith\b|\bof\b|\bat\b|\bhas\b|\bhaving\b|(?<![\w.])[-+−]?\d).*", re.DOTALL)
 _SYMBOL_FIRST = re.compile(r"^\s*\w{1,3}\s*=\s*(?=[^\W\d]{3})")
 _SYMBOL_LAST = re.compile(r"\s+[^\W\d_](?:_\w+)?'?$")
+_ALONG = re.compile(
+    r"\b(?:along|up|down|to|toward|towards|into|from|off|by|in) (?:the )?$|perpendicular to (?:the )?$", re.IGNORECASE
+)
 _LABELED = re.compile(r"^\s*([^=:≈<>]{1,60}?)\s*(?:=|:|≈)\s*(.+)$", re.DOTALL)
 
 
@@ -320,7 +323,8 @@ def _force_told(text: str, names: tuple[str, ...]) -> dict[str, Any]:
     for match in reversed(sizes):
         name = name[: match.start()] + name[match.end() :]
     way = direction(text)
-    mentioned = {name for _, _, name in occurrences(text.lower(), names)}
+    places = occurrences(text.lower(), names)
+    mentioned = {name for start, _, name in places if not _ALONG.search(text[:start])}
     made: dict[str, Any] = {
         "name": name.strip(" ,;:=-") or "force",
         "target": mentioned.pop() if len(mentioned) == 1 else "",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from tasks.traces.families import FAMILIES
 from tasks.verification.asked import COUNTERFACTUAL
 from tasks.verification.fields import as_word
-from tasks.verification.lexicon import Lexicon
+from tasks.verification.lexicon import Lexicon, lexicon_of
 from tasks.verification.quantities import Stated, near, quantity, same
-from tasks.verification.reading import Reading, StatedAnswer
+from tasks.verification.reading import Reading, StatedAnswer, read_answer
 from tasks.verification.reference import Reference
 from tasks.verification.verdict import Check, check
 from tasks.verification.words import response_of
@@ -94,6 +95,18 @@ def agrees(statement: Statement, answer: StatedAnswer, lexicon: Lexicon | None, 
     if (first is None) != (second is None):
         return None
     return _words_agree(as_word(statement[0]), answer.word, lexicon)
+
+
+def answers_agree(trace: Mapping[str, Any], gold: Any) -> bool | None:
+    """Whether a trace gives the answer of a gold trace (or a bare gold answer); None where there is none, or it cannot be told."""
+    if gold is None:
+        return None
+    family = trace.get("scenario_family")
+    known = isinstance(family, str) and family in FAMILIES
+    own, due = (read_answer(one) for one in (trace, gold if isinstance(gold, dict) else {"answer": gold}))
+    if own.value is None or due.value is None:
+        return None
+    return agrees((due.value, due.unit), own, lexicon_of(str(family)) if known else None)
 
 
 def _words_agree(one: str, other: str, lexicon: Lexicon | None) -> bool | None:

@@ -43,6 +43,10 @@ def units(reading: Reading, reference: Reference) -> Iterator[Check]:
 def entities(reading: Reading, reference: Reference | None) -> Iterator[Check]:
     """Forces and relations name objects of the scene."""
     known = {_spoken(name) for name in reading.objects if name}
+    for i, name in enumerate(reading.objects):
+        if "+" in name or (name and name in reading.objects[:i]):
+            rule = "each object has a name of its own"
+            yield check("entity", False, f"/state_0/objects/{i}/name", "one object", name, rule)
     strangers = list(_strangers(reading, known))
     if not known:
         yield from strangers

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from tasks.traces.equations import NotMath, Spread, evaluate
 from tasks.traces.family import BYSTANDER, FIRST, SECOND
 from tasks.traces.record import snake
+from tasks.verification.binding import spelled_label
 from tasks.verification.calculations import CLAUSE, EQUALS, Side, agree, calculations, label_of_step, same_kind, side_of
 from tasks.verification.fields import as_text
 from tasks.verification.judging import fits, fits_changed, judge, judge_told, known_elsewhere, reason, truth, why_open
@@ -30,11 +31,15 @@ _FROM = re.compile(r"\bfrom\b")
 
 def moment(reading: Reading, reference: Reference | None) -> Iterator[Check]:
     """The result is not told of the earlier moment (`from ... to ...` names both)."""
-    before, _ = moment_words(reference.family.event if reference else "")
+    before, after = moment_words(reference.family.event if reference else "")
     match = before.search(reading.change.text)
     if match and not _FROM.search(reading.change.text):
         pointer, rule = "/state_1/predicted_change", "the result is told of the earlier moment"
         yield check("temporal words after", False, pointer, "the state after", match[0], rule)
+    match = before.match(reading.effect.text)
+    if match and not after.search(reading.effect.text):
+        pointer, rule = "/transition/effect", "the effect is told of the earlier moment"
+        yield check("temporal words after", False, pointer, "what happens", match[0], rule)
 
 
 def rule(reading: Reading, reference: Reference) -> Iterator[Check]:
@@ -234,9 +239,19 @@ def _value(text: str, values: Mapping[str, float]) -> float | None:
         return None
 
 
+def _firmly_named(label: str, reference: Reference) -> tuple[str, ...]:
+    """The quantity that a label such as `F_b` or `weight of the ball` names without doubt."""
+    if not 0 < len(label) < 40:
+        return ()
+    binding = reference.binding
+    named = reference.lexicon.named(spelled_label(label), binding.labels, binding.roles, "")
+    return named.keys if named.firm else ()
+
+
 def _quantity_of(symbol: str, reference: Reference) -> str | None:
     """The quantity that the left side of an equation names: what is asked for, or the only known one."""
-    keys = [key for key in reference.lexicon.symbols.get(symbol, ()) if key in reference.solved]
+    known = reference.lexicon.symbols.get(symbol) or _firmly_named(symbol, reference)
+    keys = [key for key in known if key in reference.solved]
     if reference.asked.target in keys:
         return reference.asked.target
     return keys[0] if len(keys) == 1 else None
