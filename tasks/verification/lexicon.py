@@ -193,7 +193,10 @@ class Lexicon:
     def _is_own_name(self, label: str, key: str) -> bool:
         """Whether a label is the full name of a quantity that no other shares, or one of its longer other names."""
         item = self.family.quantities[key]
-        names = [item.name, *(alias for alias in item.aliases if "_" in alias.strip("_") and alias not in _SHORT)]
+        names = [
+            item.name,
+            *(alias for alias in (key, *item.aliases) if "_" in alias.strip("_") and alias not in _SHORT),
+        ]
         stems = {stem for stem, _ in _stems(label)}
         return any(snake(name.lower()) in stems and len(self.aliases[snake(name.lower())]) == 1 for name in names)
 

@@ -52,6 +52,8 @@ _EXCLUSIVE = {
         ("connected_to", "apart"),
         ("left_of", "right_of"),
         ("above", "below"),
+        ("on", "left_of"),
+        ("on", "right_of"),
         ("on", "below"),
     )
 }
@@ -150,7 +152,7 @@ def moment_words(event: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
     def words(prefix: str, state: str, place: str) -> re.Pattern[str]:
         told = rf"{prefix}[- ]?(?:{between})|{state} state"
-        return re.compile(rf"\b(?:{told}|{place} the (?:{event}))\b" if event else rf"\b(?:{told})\b", re.I)
+        return re.compile(rf"\b(?:{told}|{place} (?:the )?(?:{event}))\b" if event else rf"\b(?:{told})\b", re.I)
 
     return words("pre", "initial", "before"), words("post", "final", "after")
 

@@ -79,8 +79,8 @@ FAMILY = Family(
         "fate",
         "Does the {body} sink or rise?",
         {
-            "sinks": r"\bsink(s|ing)?\b|to the bottom|descend",
-            "rises": r"\bris(es?|ing)\b|\bfloat(s|ing)?\b|to the surface",
+            "sinks": r"\bsink(s|ing)?\b|to the bottom|descend|(mov|accelerat|head|go)(es|s|ing) down",
+            "rises": r"\bris(es?|ing)\b|\bfloat(s|ing)?\b|to the surface|(mov|accelerat|head|go)(es|s|ing) up",
         },
     ),
     targets=("mass", "weight", "buoyant", "net"),

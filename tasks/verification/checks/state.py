@@ -10,7 +10,7 @@ from tasks.traces.record import snake
 from tasks.traces.units import dimension as dimension_of
 from tasks.verification.fields import as_text
 from tasks.verification.judging import OFF_BY_TEN, fits, judge, judge_told, known_elsewhere, reason, truth
-from tasks.verification.quantities import Stated, same
+from tasks.verification.quantities import POWERS_OF_TEN, Stated, near, same
 from tasks.verification.reading import Attribute, Placed, Reading, StatedForce
 from tasks.verification.reference import Reference
 from tasks.verification.verdict import ABSTAIN, Check, check
@@ -99,6 +99,11 @@ def relations(reading: Reading, reference: Reference | None) -> Iterator[Check]:
         yield from _against_scene(pair, wanted, pointer)
     if reference:
         yield from _holders(reading, reference, pairs)
+        bodies = {reference.binding.names.get(role) for role in (FIRST, SECOND)} - {None}
+        for i, pair in pairs:
+            if pair[0] == "in" and {pair[1], pair[2]} == bodies and len(bodies) == 2:
+                rule = "a solid body is not inside of another"
+                yield check("relation", False, f"/state_0/relations/{i}", "two bodies", _shown(pair), rule)
 
 
 def _shown(pair: Pair) -> str:
@@ -149,7 +154,8 @@ def quantities(reading: Reading, reference: Reference) -> Iterator[Check]:
     """The numbers of the initial state: constants, variables within bounds, quantities that objects carry."""
     for key, voices in reading.quantities.items():
         for placed in voices:
-            if not (placed.firm and _is_initial(reference, key)):
+            constant = reference.family.quantities[key].constant is not None and placed.keys == (key,)
+            if not (placed.firm and _is_initial(reference, key)) and not constant:
                 yield _open(reference, placed)
             elif placed.of_object:
                 yield _attribute(reference, placed.stated, key, placed.pointer)
@@ -178,7 +184,7 @@ def _open(reference: Reference, placed: Placed) -> Check:
     """A number whose label leaves open which quantity it is. It is wrong where it is a given but for a power of ten."""
     name, stated = "attribute" if placed.of_object else "variable", placed.stated
     judged = judge_told(reference, name, stated, placed.keys, False, placed.pointer)
-    given = [key for key in placed.keys if key in reference.family.givens and fits(reference, stated, key) is False]
+    given = [key for key in placed.keys if key in reference.state and fits(reference, stated, key) is False]
     if judged.status != ABSTAIN or not given:
         return judged
     alone = len(placed.keys) == 1 and not known_elsewhere(reference, stated)
@@ -269,6 +275,9 @@ def plausibility(reading: Reading, reference: Reference) -> Iterator[Check]:
 
 def forces(reading: Reading, reference: Reference) -> Iterator[Check]:
     """Each stated force against the one that acts, by name and body; then what is left over on either side."""
+    if reference.told_forces is not None:
+        yield from _forces_of_gold(reading, reference.told_forces)
+        return
     if not reading.forces:
         return
     acting = [_Acting(reference, spec) for spec in reference.forces]
@@ -294,6 +303,55 @@ def forces(reading: Reading, reference: Reference) -> Iterator[Check]:
         for one in left:
             expected, rule = f"{one.name} on {one.target}", f"the {one.spec.name} is missing"
             yield check("force missing", False, "/state_0/forces", expected, "none", rule)
+
+
+def _forces_of_gold(reading: Reading, told: Iterable[tuple[str, str, str, float | None]]) -> Iterator[Check]:
+    """The forces against those that a gold trace tells."""
+    left = list(enumerate(reading.forces))
+    for name, target, way, size in told:
+        found = next((one for one in left if one[1].name == name and one[1].target == target), None)
+        if found is None:
+            elsewhere = next((one for one in left if one[1].name == name), None)
+            if elsewhere is None:
+                rule, missing = f"the {name} is missing", f"{name} on {target}"
+                yield check("force missing", False, "/state_0/forces", missing, "none", rule)
+            else:
+                left.remove(elsewhere)
+                pointer, rule = f"/state_0/forces/{elsewhere[0]}/target", f"{name} acts on another body"
+                yield check("force body", False, pointer, target, elsewhere[1].target, rule)
+            continue
+        left.remove(found)
+        i, force = found
+        stated, due = direction(as_text(force.direction)), direction(way)
+        clash = opposed(stated, due) if stated and due else None
+        if clash is None and way and force.direction:
+            clash = _opposed_in_words(as_text(force.direction).lower(), way.lower())
+        yield check(
+            "force direction",
+            None if clash is None else not clash,
+            f"/state_0/forces/{i}/direction",
+            way,
+            force.direction,
+            name,
+        )
+        if size is not None and force.magnitude is not None:
+            ok = same(force.magnitude, size, "")
+            label = (
+                "unit_scale"
+                if not ok and size and any(near(force.magnitude.value / size, p) for p in POWERS_OF_TEN)
+                else None
+            )
+            yield check(
+                "force magnitude", ok, f"/state_0/forces/{i}/magnitude", f"{size:.4g} N", force.magnitude, name, label
+            )
+
+
+def _opposed_in_words(one: str, other: str) -> bool | None:
+    """Whether two directions that are no vectors exclude each other; None where that cannot be told."""
+    for first, second in (("toward", "away"), ("perpendicular", "parallel"), ("into", "out of")):
+        if (first in one and second in other) or (second in one and first in other):
+            return True
+    return False if one == other else None
 
 
 def _targeted(force: StatedForce, acting: list[_Acting]) -> StatedForce:

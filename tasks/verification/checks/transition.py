@@ -205,7 +205,12 @@ class _Symbols(dict[str, float]):
         self.solved, self.lexicon = reference.solved, reference.lexicon
 
     def __missing__(self, symbol: str) -> float:
-        keys = self.lexicon.symbols[symbol]
+        numbered = "_" in symbol or symbol[-1:].isdigit()
+        keys = self.lexicon.symbols.get(symbol) or tuple(
+            self.lexicon.aliases.get(symbol.lower(), ()) if numbered else ()
+        )
+        if not keys:
+            raise KeyError(symbol)
         known = {float(value) for key in keys if isinstance(value := self.solved.get(key), int | float)}
         if len(known) != 1:
             raise KeyError(symbol)
