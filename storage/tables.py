@@ -298,7 +298,10 @@ SCHEMAS: dict[str, pa.Schema] = {
         _key("z_ans"),
         _key("z_faith"),
         _key("labels", pa.list_(pa.string())),
-        pa.field("correct", pa.bool_()),  # null where no gold answer is known
+        pa.field("correct", pa.bool_()),  # whether the answer is the recomputed one; null where that cannot be decided
+        pa.field(
+            "matches_gold", pa.bool_()
+        ),  # whether it is the gold answer; null where none is known, or where it cannot be told
         _text("reason"),  # why there is no verdict, or what it abstains on
     ),
     # a file of traces that somebody else wrote, line by line as it was, and what is wrong with its lines

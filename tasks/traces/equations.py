@@ -10,6 +10,9 @@ import functools
 import math
 import re
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from tasks.traces import latex
 
 _NUMBER = re.compile(
     r"(?<![\w.])\d+(?:,\d{3})+(?:\.\d+)?(?![\d,])|(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?<![\w.])\.\d+"
@@ -21,7 +24,6 @@ _PLAIN = str.maketrans(
         "–": "-",
         "÷": "/",
         "^": "**",
-        "$": "",
         "|": "",
         "½": " 0.5 ",
         "π": " pi ",
@@ -29,10 +31,18 @@ _PLAIN = str.maketrans(
     | {char: f"**{digit}" for digit, char in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 )
 _ALLOWED = re.compile(r"^[\w\s+\-*/().,']*$")
-_FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "abs")
+_FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "ln", "abs")
 
 
+_BARE_ARGUMENT = re.compile(r"\b(sin|cos|tan|ln|log|exp|sqrt)\s+(\([^()]*\)|[\w.]+)")  # cos 30, sin θ
 _PLACEHOLDER = re.compile(r"n\d+n")
+
+
+class _Number(NamedTuple):
+    """A number as it is written in an expression."""
+
+    value: float
+    decimals: int
 
 
 class NotMath(ValueError):
@@ -41,17 +51,7 @@ class NotMath(ValueError):
 
 def prepare(text: str) -> str:
     """Unicode and LaTeX mathematics as plain operators; degrees become radians where the sign ° says so."""
-    text = text.strip()
-    if "\\" in text:
-        for _ in range(3):
-            text = re.sub(r"\\d?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"((\1)/(\2))", text)
-            text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"sqrt(\1)", text)
-            text = re.sub(r"\\(?:text|mathrm|mathbf|operatorname)\s*\{([^{}]*)\}", r"\1", text)
-        text = text.replace("\\cdot", "*").replace("\\times", "*").replace("\\left", "").replace("\\right", "")
-        text = text.replace("^\\circ", "°").replace("^{\\circ}", "°").replace("\\circ", "°").replace("\\degree", "°")
-        text = text.replace("\\,", " ").replace("\\;", " ").replace("\\!", "").replace("\\approx", "=")
-        text = re.sub(r"\\([a-zA-Z]+)", lambda m: _GREEK.get(m[1], m[1]), text)
-        text = text.replace("{", "(").replace("}", ")") if "^" in text else text.replace("{", "").replace("}", "")
+    text = latex.plain(text.strip())
     if "⁻" in text:
         text = re.sub(r"⁻([⁰¹²³⁴⁵⁶⁷⁸⁹])", r"**-\1", text).replace("-⁰", "-0")
         text = re.sub(r"-([¹²³⁴⁵⁶⁷⁸⁹])", lambda m: "-" + str("⁰¹²³⁴⁵⁶⁷⁸⁹".index(m[1])), text)
@@ -61,13 +61,7 @@ def prepare(text: str) -> str:
         text = re.sub(r"√\s*([\w.]+)", r" sqrt(\1)", text)
     if "°" in text:
         text = re.sub(r"([\d.]+)\s*°", r"(\1*pi/180)", text)
-    return text
-
-
-_GREEK = {
-    "theta": "θ", "mu": "μ", "rho": "ρ", "lambda": "λ", "pi": "π", "Delta": "Δ", "Phi": "Φ", "phi": "φ", "omega": "ω",
-    "sin": "sin", "cos": "cos", "tan": "tan", "sqrt": "sqrt", "alpha": "α", "varepsilon": "ε", "epsilon": "ε",
-}  # fmt: skip
+    return _BARE_ARGUMENT.sub(r"\1(\2)", text)
 
 
 @functools.lru_cache(maxsize=8192)
@@ -86,7 +80,7 @@ def _compile(shape: str) -> tuple[Callable[..., float], tuple[int | str, ...]]:
     safe = {name: f"x{i}x" for i, name in enumerate(names)}
     text = re.sub(r"[^\W\d]\w*'?", lambda m: safe.get(m[0], m[0]), shape)
     symbols = {alias: sympy.Symbol(alias, real=True) for alias in safe.values()}
-    scope = {name: getattr(sympy, "Abs" if name == "abs" else name) for name in _FUNCTIONS}
+    scope = {name: getattr(sympy, "Abs" if name == "abs" else "log" if name == "ln" else name) for name in _FUNCTIONS}
     scope |= {
         name: getattr(sympy, name) for name in ("pi", "Integer", "Float", "Rational", "Symbol", "Add", "Mul", "Pow")
     }
@@ -105,12 +99,13 @@ def _compile(shape: str) -> tuple[Callable[..., float], tuple[int | str, ...]]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _shape(text: str) -> tuple[str, tuple[float, ...]]:
+def _shape(text: str) -> tuple[str, tuple[_Number, ...]]:
     """The text with `n0n`, `n1n`, ... for its numbers, and the numbers."""
-    numbers: list[float] = []
+    numbers: list[_Number] = []
 
     def placeholder(match: re.Match[str]) -> str:
-        numbers.append(float(match[0].replace(",", "")))
+        digits = match[0].replace(",", "")
+        numbers.append(_Number(float(digits), 0 if "e" in digits.lower() else len(digits.partition(".")[2])))
         return f"n{len(numbers) - 1}n"
 
     shape = _NUMBER.sub(placeholder, prepare(text))
@@ -122,15 +117,57 @@ def evaluate(text: str, values: Mapping[str, float]) -> float:
 
     Raises NotMath where the text is no mathematics, a symbol is unknown or the value is not a finite number.
     """
+    function, names, numbers = _function(text)
+    return _called(function, _arguments(text, names, numbers, values), text)
+
+
+class Spread(NamedTuple):
+    """A value, and how far it may be off because the numbers that it is computed from are rounded."""
+
+    value: float
+    rounding: float
+
+
+def spread(text: str, values: Mapping[str, float]) -> Spread:
+    """The value of an expression, its written numbers being rounded to the decimals that they show (whole ones are exact).
+    Raises NotMath as `evaluate` does."""
+    function, names, numbers = _function(text)
+    arguments = _arguments(text, names, numbers, values)
+    value = _called(function, arguments, text)
+    rounding = 0.0
+    for place, name in enumerate(names):
+        if not isinstance(name, int) or numbers[name].decimals == 0:
+            continue
+        moved = list(arguments)
+        moved[place] += 0.5 * 10.0 ** -numbers[name].decimals
+        try:
+            rounding += abs(_called(function, moved, text) - value)
+        except NotMath:
+            continue
+    return Spread(value, rounding)
+
+
+def _function(text: str) -> tuple[Callable[..., float], tuple[int | str, ...], tuple[_Number, ...]]:
     shape, numbers = _shape(text)
     if not shape:
         raise NotMath(text)
-    function, names = _compile(shape)
+    return *_compile(shape), numbers
+
+
+def _arguments(
+    text: str, names: tuple[int | str, ...], numbers: tuple[_Number, ...], values: Mapping[str, float]
+) -> list[float]:
     try:
-        arguments = [values[name] if isinstance(name, str) else numbers[name] for name in names]
+        return [values[name] if isinstance(name, str) else numbers[name].value for name in names]
+    except KeyError as error:
+        raise NotMath(f"{text!r}: {error}") from error
+
+
+def _called(function: Callable[..., float], arguments: list[float], text: str) -> float:
+    try:
         result = function(*arguments)
         if isinstance(result, int | float) and math.isfinite(result):  # "1, 2" is a tuple, sqrt(-1) may be complex
             return float(result)
-    except (KeyError, ValueError, ZeroDivisionError, OverflowError, TypeError) as error:
+    except (ValueError, ZeroDivisionError, OverflowError, TypeError) as error:
         raise NotMath(f"{text!r}: {error}") from error
     raise NotMath(text)

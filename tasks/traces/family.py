@@ -139,6 +139,13 @@ class Family:
     shared_outcome: Callable[[Solved], bool] = lambda s: False  # whether both bodies have the outcome of the first
     event: str = ""  # a regular expression of the event between the two moments, as in `after the ...`
     synonyms: Mapping[str, str] = field(default_factory=dict)  # other people's keys of its quantities
+    contrary: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # condition -> option -> words that deny it
+    laws: frozenset[str] = (
+        frozenset()
+    )  # the fields of physics that govern its scenes, as `verification.laws` names them
+    causes: tuple[str, ...] | None = None  # forces that need a cause and have one here; None where that is not known
+    smooth: bool = True  # whether scenes without friction are of this family
+    second_outcome: Callable[[Solved], str | None] = lambda s: None  # the outcome of the second body, where it differs
     # (what cannot exist in a state, the rule that says so), by the words of the scene
     implausible: Callable[[State, str], tuple[str, str] | None] | None = None
 

@@ -61,6 +61,7 @@ def normalize(unit: str) -> str:
     text = re.sub(r"([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda m: "**" + m[1].translate(SUPERSCRIPTS), text)
     text = re.sub(r"(?<=[a-zA-Z])(?=-?\d)", "**", text)
     text = text.replace("{", "").replace("}", "").replace("μ", "µ").replace("/kgK", "/(kg*K)")
+    text = re.sub(r"/\s*kg(?:\s*[*]\s*|\s+)K\b", "/(kg*K)", text)  # J/kg·K means J/(kg·K)
     text = re.sub(r"(?<=[\w)])\s+(?=[a-zA-Z])", "*", text) if " per " not in text else text
     return text
 

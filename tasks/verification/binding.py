@@ -7,18 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from tasks.traces.family import BYSTANDER, Family
+from tasks.traces import latex
+from tasks.traces.family import BYSTANDER, FIRST, Family
 from tasks.traces.record import snake
 from tasks.verification.fields import Fields, as_text
 from tasks.verification.lexicon import Lexicon, TextNumber, lexicon_of
+from tasks.verification.quantities import Stated, quantity
 from tasks.verification.words import DIRECTIONS, first_mentions, occurrences
+
+_SMALL = str.maketrans("₀₁₂₃₄₅₆₇₈₉′’", "0123456789''")
+
+
+class Labeled(NamedTuple):
+    """The quantities that a labeled value may be (one where `firm`), and the number that it states."""
+
+    keys: tuple[str, ...]
+    number: Stated | None
+    firm: bool
 
 
 @dataclass(frozen=True)
 class Binding:
-    """`names` maps roles to objects, `roles` maps objects (in lower case) to roles, `objects` are the names as listed,
-    `labels` maps the release's own labels to quantities."""
+    """`names` maps roles to objects, `roles` maps objects (in lower case) to roles, `objects` are the names as listed and those
+    that only the question names, `labels` maps the release's own labels to quantities.
+    `sure`: which of two bodies is the first follows from more than the order in which they are listed."""
 
     family: Family
     lexicon: Lexicon
@@ -26,6 +40,7 @@ class Binding:
     names: Mapping[str, str]
     roles: Mapping[str, str]
     labels: Mapping[str, str]
+    sure: bool = True
 
     def role(self, name: str) -> str | None:
         """The role of an object; None for one that is not known to have any."""
@@ -38,9 +53,12 @@ class Binding:
         """The objects that a text names."""
         return {name for _, _, name in occurrences(text.lower(), self.objects)}
 
-    def label(self, label: str) -> tuple[str | None, str]:
-        """(quantity, unit that the label states) of a variable's name."""
-        return self.lexicon.key(label, self.labels)
+    def label(self, label: str, value: Any) -> Labeled:
+        """The quantity that a variable states, by its name and its value's unit."""
+        label, plain_number = spelled_label(label), quantity(value)
+        named = self.lexicon.named(label, self.labels, self.roles, plain_number.dimension if plain_number else "")
+        number = quantity(value, named.unit) if named.unit else plain_number
+        return Labeled(named.keys, number, named.firm)
 
     def condition(self, label: str) -> str | None:
         """The condition that a variable's name states."""
@@ -61,16 +79,18 @@ class Binding:
         meant = [option for option in options if self.lexicon.options[option].search(lowered)]
         return meant[0] if len(meant) == 1 else None
 
-    def attribute(self, label: str, role: str | None) -> str | None:
-        """The quantity that an object's attribute states: one that belongs to the object's role, or to nobody."""
+    def attribute(self, label: str, role: str | None, number: Stated) -> tuple[str | None, bool]:
+        """(the quantity that an object's attribute states, whether that is without doubt): one that belongs to the object's role,
+        or to nobody."""
         if role is None:
-            return None
+            return None, False
         lowered, quantities = snake(label.lower()), self.family.quantities
         for key, item in quantities.items():
             if item.owner == role and (snake(item.name) == lowered or lowered in item.aliases):
-                return key
-        known = self.lexicon.key(label, self.lexicon.labels({}))[0]
-        return known if known and quantities[known].owner in ("", role) else None
+                return key, snake(item.name) == lowered or len(lowered) > 2
+        named = self.lexicon.named(label, self.lexicon.labels({}), {}, number.dimension)
+        mine = [key for key in named.keys if quantities[key].owner in ("", role)]
+        return (mine[0], named.firm) if mine else (None, False)
 
     def number(self, number: TextNumber, among: Collection[str] | None = None) -> str | None:
         """The one quantity that a number in a text is told of, `among` those where given."""
@@ -105,18 +125,27 @@ class Binding:
         return mine[0] if mine else keys[0] if len(keys) == 1 else None
 
 
+def spelled_label(label: str) -> str:
+    """A label without LaTeX, small digits and primes."""
+    return latex.plain(label).translate(_SMALL)
+
+
 def bind(fields: Fields, family: Family, names: Mapping[str, str] | None = None) -> Binding:
     """The binding of a trace of a family. `names` (role -> object) where they are known; else they are made out."""
     lexicon = lexicon_of(family.name)
+    told = family.subject == FIRST and any(name and name.lower() in fields.effect.lower() for name in fields.names)
+    sure = names is not None or bool(fields.question) or told
     names = names if names is not None else assign_roles(fields, lexicon)
     roles = {name.lower(): role for role, name in names.items()}
-    return Binding(family, lexicon, fields.names, names, roles, lexicon.labels(names))
+    objects = tuple(dict.fromkeys((*fields.names, *names.values())))
+    return Binding(family, lexicon, objects, names, roles, lexicon.labels(names), sure)
 
 
 def assign_roles(fields: Fields, lexicon: Lexicon) -> dict[str, str]:
     """Which object plays which role: by the names that the family gives, in the order in which the question mentions them;
     else by the words that people use for that role."""
     free = [name for name in fields.names if name]
+    free += _only_asked(fields, lexicon, free)
     rank = _mention_rank(fields, lexicon, free)
     order = lexicon.role_order
     if not fields.question:  # the effect is told of the subject
@@ -135,6 +164,14 @@ def assign_roles(fields: Fields, lexicon: Lexicon) -> dict[str, str]:
                 roles[role] = match
                 free.remove(match)
     return roles
+
+
+def _only_asked(fields: Fields, lexicon: Lexicon, listed: list[str]) -> list[str]:
+    """Objects that the question names and the trace leaves out."""
+    words = dict.fromkeys(name for names in lexicon.family.roles.values() for name in names)
+    told = [name for _, _, name in occurrences(fields.question.lower(), words)]
+    known = " ; ".join(listed).lower().replace("_", " ")
+    return [name for name in dict.fromkeys(told) if name not in known]
 
 
 def _mention_rank(fields: Fields, lexicon: Lexicon, names: list[str]) -> dict[str, tuple[int, int]]:

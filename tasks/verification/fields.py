@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tasks.traces import latex
+from tasks.verification.quantities import point_for_comma
+
 LONGEST = 20_000  # characters of one field that are read
 
 
@@ -21,7 +24,8 @@ def as_list(value: Any) -> list[Any]:
 
 
 def as_text(value: Any) -> str:
-    return value[:LONGEST] if isinstance(value, str) else ""
+    """A text as it is read: without LaTeX, with decimal points."""
+    return point_for_comma(latex.plain(value[:LONGEST])) if isinstance(value, str) else ""
 
 
 def as_unit(value: Any) -> str | None:
@@ -63,6 +67,15 @@ class Fields:
         return tuple(name for name, _ in self.objects)
 
 
+def _attributes(item: dict[str, Any]) -> dict[str, Any]:
+    """What is said of an object, under `attributes` or beside its name."""
+    attributes = as_dict(item.get("attributes"))
+    if len(item) <= 2 and "attributes" in item:
+        return attributes
+    beside = {key: value for key, value in item.items() if key not in ("name", "attributes")}
+    return {**beside, **attributes}
+
+
 def fields_of(trace: Mapping[str, Any], use_question: bool) -> Fields:
     before, transition, after = (as_dict(trace.get(part)) for part in ("state_0", "transition", "state_1"))
     answer = trace.get("answer")
@@ -72,7 +85,7 @@ def fields_of(trace: Mapping[str, Any], use_question: bool) -> Fields:
     relations = [as_dict(item) for item in as_list(before.get("relations"))]
     return Fields(
         question=as_text(trace.get("question")) if use_question else "",
-        objects=tuple((as_text(item.get("name")), as_dict(item.get("attributes"))) for item in objects),
+        objects=tuple((as_text(item.get("name")), _attributes(item)) for item in objects),
         relations=tuple(
             (as_text(item.get("type")), tuple(map(as_text, as_list(item.get("args"))))) for item in relations
         ),

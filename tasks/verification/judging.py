@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from tasks.traces.units import from_canonical
-from tasks.verification.quantities import Stated, near, quantity, same
+from tasks.verification.quantities import POWERS_OF_TEN, Stated, near, quantity, same
 from tasks.verification.reference import Reference
 from tasks.verification.verdict import CHECKS, Check, Expected, check
+from tasks.verification.words import direction
 
-_POWERS = tuple(10.0**k for k in (-6, -4, -3, -2, -1, 1, 2, 3, 4, 6))
+OFF_BY_TEN = "off by a power of ten"
 _CELSIUS = ("°C", "degC")
 _COMMON_UNITS = ("km/h", "m/s")  # of which a number is often right while its unit is not
 
@@ -18,7 +19,7 @@ def fits(reference: Reference, stated: Stated, key: str) -> bool | None:
     if not isinstance(expected, int | float):
         return None
     item, dimension = reference.family.quantities[key], reference.lexicon.dimensions[key]
-    if stated.value < 0 < expected and item.either_sign:
+    if (stated.value < 0 < expected and item.either_sign) or (expected < 0 < stated.value and _told_in_words(stated)):
         stated = stated._replace(value=-stated.value, raw=-stated.raw)
     if stated.dimension and stated.dimension != dimension:
         is_difference = item.difference and stated.dimension == "temperature"
@@ -29,6 +30,12 @@ def fits(reference: Reference, stated: Stated, key: str) -> bool | None:
         spelled = (from_canonical(expected, unit) for unit in item.spellings)
         return any(same(stated, value, "") for value in spelled) or same(stated, expected, dimension)
     return same(stated, expected, dimension)
+
+
+def _told_in_words(stated: Stated) -> bool:
+    """Whether words behind a size say that it is negative: to the left, or down, where right and up are positive."""
+    way = direction(stated.told) if stated.told else None
+    return way is not None and -1.0 in way
 
 
 def reason(reference: Reference, stated: Stated, key: str, default: str) -> tuple[str, str]:
@@ -44,8 +51,8 @@ def reason(reference: Reference, stated: Stated, key: str, default: str) -> tupl
             return "temporal", "this is the value of the other moment"
     if expected and dimension != "temperature":
         ratio = stated.value / expected
-        if ratio > 0 and any(near(ratio, power) for power in _POWERS):
-            return "unit_scale", "off by a power of ten"
+        if ratio > 0 and any(near(ratio, power) for power in POWERS_OF_TEN):
+            return "unit_scale", OFF_BY_TEN
         if near(ratio, -1.0):
             return "unit_scale", "the sign is reversed"
     if unit := _unit_in_which(stated, expected, dimension, item.spellings):
@@ -74,6 +81,35 @@ def judge(reference: Reference, name: str, stated: Stated, key: str, pointer: st
         return check(name, True, pointer, truth(reference, key), stated, "equals the recomputed value")
     label, rule = reason(reference, stated, key, CHECKS[name][1])
     return check(name, False, pointer, truth(reference, key), stated, rule, label)
+
+
+def judge_told(
+    reference: Reference, name: str, stated: Stated, keys: tuple[str, ...], firm: bool, pointer: str
+) -> Check:
+    """Hold a number against what it is said to be, where the words may leave that open. It is wrong only where one quantity is
+    meant without doubt; else it is right if it is one of those that may be meant, and open if not."""
+    fitting = next((key for key in keys if fits(reference, stated, key) or fits_changed(reference, stated, key)), None)
+    if fitting is not None and isinstance(reference.solved.get(fitting), int | float):
+        return check(name, True, pointer, truth(reference, fitting), stated, "equals the recomputed value")
+    if firm and len(keys) == 1:
+        return judge(reference, name, stated, keys[0], pointer)
+    return check(name, None, pointer, " or ".join(keys), stated, "which quantity this is, is open")
+
+
+def known_elsewhere(reference: Reference, stated: Stated) -> bool:
+    """Whether a number is some quantity of the scene, whatever it is called."""
+    dimensions = reference.lexicon.dimensions
+    keys = (key for key, kind in dimensions.items() if not stated.dimension or kind == stated.dimension)
+    return any(fits(reference, stated, key) or fits_changed(reference, stated, key) for key in keys)
+
+
+def fits_changed(reference: Reference, stated: Stated, key: str) -> bool:
+    """Whether a number is the quantity after the change that is asked for."""
+    after = reference.counterfactual.after.get(key) if reference.counterfactual else None
+    dimension = reference.lexicon.dimensions[key]
+    if not isinstance(after, int | float) or stated.dimension not in ("", dimension):
+        return False
+    return same(stated, float(after), dimension)
 
 
 def truth(reference: Reference, key: str) -> Expected:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks.traces.families import FAMILIES
 from tasks.traces.family import Family
@@ -31,13 +31,15 @@ from tasks.verification.words import negated, occurrences
 
 class TextNumber(NamedTuple):
     """A number in a text, the canonical keys of the quantities that the words before it may mean (empty: nothing named), the
-    name of the object it is told of ("" where none is named)."""
+    name of the object it is told of ("" where none is named). `firm`: the words leave no doubt, so that a number that differs
+    is a wrong one."""
 
     candidates: tuple[str, ...]
     owner: str
     stated: Stated
     start: int
     end: int
+    firm: bool = True
 
 
 _SUFFIXES = (
@@ -51,6 +53,35 @@ SYNONYMS = {
     "starting": "initial", "original": "initial", "begin": "initial", "ending": "final", "resulting": "final",
     "velocity": "speed", "time_elapsed": "elapsed_time", "rate_of_acceleration": "acceleration",
 }  # fmt: skip
+
+
+class Named(NamedTuple):
+    """The quantities that a label may mean, the unit that the label states, and whether there is no doubt which it is."""
+
+    keys: tuple[str, ...]
+    unit: str
+    firm: bool
+
+
+_BARE = re.compile(r"[\d']+$")
+_GREEK = {
+    "rho": "ρ",
+    "mu": "μ",
+    "theta": "θ",
+    "lambda": "λ",
+    "phi": "φ",
+    "omega": "ω",
+    "tau": "m",
+    "τ": "m",
+    "emf": "u",
+    "ε": "u",
+}
+_SHORT = frozenset(("v_0", "v_1", "t_1", "h_1"))
+
+
+def _stems(label: str) -> list[tuple[str, str]]:
+    """(stem, unit) of a label, with its unit and without."""
+    return [(label, ""), *((label[: -len(suffix)], unit) for suffix, unit in _SUFFIXES if label.endswith(suffix))]
 
 
 class Lexicon:
@@ -80,6 +111,11 @@ class Lexicon:
         for key in family.constants:
             names[key] = symbols[key] = [key]
         spoken_names = sorted((name for name in names if len(name) > 1), key=len, reverse=True)
+        self.aliases = {name: list(dict.fromkeys(keys)) for name, keys in self.aliases.items()}
+        self.bare: dict[str, list[str]] = {}  # symbol without numbers -> quantities
+        for key, item in family.quantities.items():
+            self.bare.setdefault(_BARE.sub("", item.symbol.lower()), []).append(key)
+        self.full_names = {item.name.lower().replace("_", " ") for item in family.quantities.values()}
         self.names = {name: tuple(keys) for name, keys in names.items()}
         self.symbols = {name: tuple(keys) for name, keys in symbols.items()}
         self.name_pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, spoken_names)) + r")\b")  # on lower case
@@ -136,6 +172,66 @@ class Lexicon:
                             return key, spelled
         return None, ""
 
+    def named(self, label: str, table: Mapping[str, str], roles: Mapping[str, str], dimension: str) -> Named:
+        """The quantities that a variable's name may mean, for a number of this dimension ("" where it has no unit). `table` holds
+        the `labels` of the scene, `roles` the roles of its objects."""
+        key, spelled = self.key(label, table)
+        lowered = snake(label.strip().lower())
+        if key is not None and (label in table or lowered in table or self._is_own_name(lowered, key)):
+            return Named((key,), spelled, True)
+        for stem, unit_of_label in _stems(lowered):
+            known = dimension or (spelled_unit(unit_of_label) or Unit(1, 0, "")).dimension
+            for name, role in self._owned(stem, roles):
+                keys = [key for key in self._called(name) if not known or self.dimensions[key] == known]
+                mine = [key for key in keys if not role or self.family.quantities[key].owner == role]
+                if mine:
+                    return Named(tuple(mine), unit_of_label, bool(known) and self._is_clear(name, mine, keys, role))
+        if key is None or (dimension and self.dimensions[key] != dimension):
+            return Named((), spelled, False)
+        return Named((key,), spelled, False)
+
+    def _is_own_name(self, label: str, key: str) -> bool:
+        """Whether a label is the full name of a quantity that no other shares, or one of its longer other names."""
+        item = self.family.quantities[key]
+        names = [
+            item.name,
+            *(alias for alias in (key, *item.aliases) if "_" in alias.strip("_") and alias not in _SHORT),
+        ]
+        stems = {stem for stem, _ in _stems(label)}
+        return any(snake(name.lower()) in stems and len(self.aliases[snake(name.lower())]) == 1 for name in names)
+
+    def _is_clear(self, name: str, mine: list[str], keys: list[str], role: str) -> bool:
+        """Whether only one quantity of the family has this dimension (and owner): then its symbol is name enough."""
+        if len(mine) != 1:
+            return False
+        if self.family.quantities[mine[0]].constant is not None:
+            return True
+        dimension = self.dimensions[mine[0]]
+        rivals = [
+            key
+            for key, item in self.family.quantities.items()
+            if self.dimensions[key] == dimension and item.constant is None and (not role or item.owner == role)
+        ]
+        return len(rivals) == 1 and (bool(role) or len(keys) == 1)
+
+    def _called(self, name: str) -> list[str]:
+        """The quantities of a name or a symbol, without the numbers and marks that tell symbols apart."""
+        if name in self.aliases:
+            return self.aliases[name]
+        return self.bare.get(_GREEK.get(name, name), [])
+
+    def _owned(self, stem: str, roles: Mapping[str, str]) -> list[tuple[str, str]]:
+        """(name, role of the owner) that a label may consist of: `m_case`, `weight of ball`, `v cart after`."""
+        found = [(stem, "")]
+        for name, role in roles.items():
+            spoken = snake(name)
+            match = re.search(rf"(?:^|_)(?:of_)?(?:the_)?{re.escape(spoken)}(?:$|_)", stem)
+            if match:
+                rest = f"{stem[: match.start()]}_{stem[match.end() :]}".strip("_")
+                if rest:
+                    found.append((rest, role))
+        return found
+
     def numbers(self, text: str, objects: tuple[str, ...] = ()) -> tuple[TextNumber, ...]:
         """All numbers of a text that stand for a quantity."""
         return _numbers(self.family.name, text, objects)
@@ -145,11 +241,38 @@ class Lexicon:
         sentence."""
         segment = text[start:end]
         symbol = self.symbol_pattern.search(segment) if segment.rstrip()[-1:] in _EQUALS else None
+        if symbol and segment[: symbol.start()].rstrip()[-1:] in _JOINED:
+            return ()  # the last symbol of an expression
         if symbol and symbol[1] in self.symbols:
             return self.symbols[symbol[1]]
+        spoken = self._spoken(lowered, start, end)
+        return self.names[spoken[0]] if spoken else ()
+
+    def _spoken(self, lowered: str, start: int, end: int) -> re.Match[str] | None:
+        """The last name of a quantity in the sentence that ends at `end`."""
+        segment = lowered[start:end]
         sentence = max(segment.rfind(". "), segment.rfind("; "), 0)
-        spoken = self.name_pattern.findall(lowered, start + sentence, end)
-        return self.names[spoken[-1]] if spoken else ()
+        spoken = list(self.name_pattern.finditer(lowered, start + sentence, end))
+        return spoken[-1] if spoken else None
+
+    def firmly(self, lowered: str, start: int, end: int, objects: tuple[str, ...]) -> bool:
+        """Whether the words of lowered[start:end] say outright of which quantity the number behind them is: its own name (no
+        symbol, no short name), not changed by a word before it (`half the heat`, `total mass`), and nothing but `of the crate is`
+        between it and the number."""
+        spoken = self._spoken(lowered, start, end)
+        if spoken is None or spoken[0] not in self.full_names:
+            return False
+        if _MODIFIED.search(lowered[start : spoken.start()]):
+            return False
+        between = lowered[spoken.end() : end]
+        for first, last, _ in reversed(occurrences(between, objects)):
+            between = between[:first] + between[last:]
+        return bool(_CONNECTED.match(between))
+
+    def has_friction(self, state: Mapping[str, Any]) -> bool:
+        """Whether a state has a coefficient of friction that is not zero."""
+        names = (key for key, item in self.family.quantities.items() if item.name.endswith("friction coefficient"))
+        return any(isinstance(state.get(key), int | float) and state[key] != 0 for key in names)
 
     def outcome(self, text: str) -> str | None:
         """The outcome that a text claims, a negated one counting as its only alternative; None where it claims none or
@@ -194,6 +317,16 @@ def _labels(family_name: str, names: tuple[tuple[str, str], ...]) -> dict[str, s
     return table
 
 
+_MODIFIED = re.compile(
+    r"(?:\b(?:(?:component|part|share|fraction|portion|rest) of|total|net|combined|sum of|half|double|twice|triple|new|old|other|extra|additional|average|mean|relative|maximum|minimum|maximal"
+    r"|minimal|limiting|change (?:of|in)|difference (?:of|in|between)|ratio of|initial|final|first|second|later|earlier|reduced|increased"
+    r"|doubled|tripled|halved|effective|vertical|horizontal|times|larger|smaller|own|original|without|if)\b[\s-]*(?:the|its|a|an|of)?[\s-]*|[-+−*/·×]\s*)$"
+)
+_CONNECTED = re.compile(
+    r"^(?:\s|,|=|:|≈|\b(?:of|in|on|for|the|a|an|is|are|was|equals|equal|to|becomes|be|would|will|by|at|about|roughly|approximately|then|now"
+    r"|amounts|comes|has|have|value|with)\b|'s)*$"
+)
+_JOINED = frozenset("·⋅*×/√^+-−–")
 _EQUALS = frozenset("=≈:")
 _OPERATORS = frozenset("·⋅*×/√^+(")
 _OPERATOR_AFTER = re.compile(r"\s?[·⋅*×/√π^+²³(]|[α-ωa-zA-Z]")
@@ -224,11 +357,12 @@ def _numbers(family_name: str, text: str, objects: tuple[str, ...]) -> tuple[Tex
             continue
         named = [name for first, last, name in mentions if previous <= first and last <= start]
         owner = named[-1] if named else owner
-        candidates = lexicon.candidates(text, lowered, previous, start)
+        candidates, before = lexicon.candidates(text, lowered, previous, start), previous
         item = stated(*parsed, spelled)
         previous = end
         if item is not None:
-            read.append(TextNumber(candidates, owner, item, start, end))
+            firm = bool(candidates) and lexicon.firmly(lowered, before, start, objects)
+            read.append(TextNumber(candidates, owner, item, start, end, firm))
     return tuple(read)
 
 

@@ -8,10 +8,12 @@ import math
 import re
 from typing import Any, NamedTuple
 
+from tasks.traces import latex
 from tasks.traces.units import SUPERSCRIPTS, Unit, unit
 
 RELATIVE = 0.012  # the tolerance of a stated number: 1 % (paper 2, state verifier) and three-digit rounding
 ROUNDING_CAP = 0.025  # a number's own decimals excuse no more than this
+POWERS_OF_TEN = tuple(10.0**k for k in (-6, -4, -3, -2, -1, 1, 2, 3, 4, 6))  # by which slips of units are off
 KELVIN = 0.8  # the tolerance of a temperature
 
 NUMBER_WORDS = {
@@ -59,6 +61,12 @@ _NUMBER = (
 )
 QUANTITY = re.compile(rf"({_NUMBER})(?:\s?({UNIT}))?")
 _POWER_OF_TEN = re.compile(r"\s?(?:×|x|\*|·|\\times)\s?10\s?(?:\^|\*\*)?\s?\{?([-−+]?\d+|[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\}?$")
+_NAMED_FIRST = re.compile(r"^[^\W\d][^=≈:<>]{0,24}(?:=|≈|:)\s*(?=[-+−\d])")
+_BEHIND = re.compile(
+    r"\s*(?:[=≈(,;]|\b(?:to|toward|towards|in|on|up|upward|upwards|down|downward|downwards|left|leftward|leftwards|right|rightward"
+    r"|rightwards|clockwise|counterclockwise|anticlockwise|vertically|horizontally|along|at|or|away|pointing|into|out|above|below)\b|[↑↓←→])"
+)
+_DECIMAL_COMMA = re.compile(rf"(?<![\d.,])(\d+),(\d{{1,2}}|\d{{4,}})(?=\s?(?:{UNIT}))")
 _LONELY_UNIT = re.compile(rf"^{UNIT}$")
 WORD_NUMBER = re.compile(rf"\b({'|'.join(NUMBER_WORDS)})\b(?=\s+(?:{UNIT}))", re.IGNORECASE)
 
@@ -107,13 +115,14 @@ def spelled_unit(text: str) -> Unit | None:
 
 class Stated(NamedTuple):
     """A number in canonical units, what it may be off by its own rounding, and its dimension ("" where no unit is
-    given). `raw` is the number as written."""
+    given). `raw` is the number as written, `told` what is said behind it (`to the left`)."""
 
     value: float
     rounding: float
     dimension: str
     raw: float
     unit: str
+    told: str = ""
 
     def __str__(self) -> str:
         return f"{self.raw:g} {self.unit}".rstrip()
@@ -158,17 +167,35 @@ def _of_number(value: float, spelled: str) -> Stated | None:
 
 
 def _of_text(text: str, spelled: str) -> Stated | None:
-    match = QUANTITY.match(text.strip())
-    if match and match.end() >= len(text.strip()) - 1:
+    text = point_for_comma(latex.plain(text.strip()))
+    match = QUANTITY.match(text)
+    if match and match.end() >= len(text) - 1:
         read = number(match[1])
         return stated(*read, match[2] or spelled) if read else None
     read = number(text)
     if read:
         return stated(*read, spelled)
-    words = text.strip().lower().split(" ", 1)
+    words = text.lower().split(" ", 1)
     if len(words) == 2 and words[0] in NUMBER_WORDS and _LONELY_UNIT.match(words[1]):
         return stated(NUMBER_WORDS[words[0]], 0, words[1])
-    return None
+    return _of_phrase(text, spelled)
+
+
+def _of_phrase(text: str, spelled: str) -> Stated | None:
+    """The number of `W = 24.6 N`, `4.06 L = 4.06×10⁻³ m³`, `7.25 W (7250 mW)`, `5.93 m/s to the left`; None where what stands
+    before or behind the number may change it."""
+    text = _NAMED_FIRST.sub("", text)
+    match = QUANTITY.match(text)
+    if match is None or not (match.end() == len(text) or (match[2] and _BEHIND.match(text, match.end()))):
+        return None
+    read = number(match[1])
+    said = stated(*read, match[2] or spelled) if read else None
+    return said._replace(told=text[match.end() :].strip()) if said else None
+
+
+def point_for_comma(text: str) -> str:
+    """The text with a decimal point where a comma can be nothing else: before one, two or more than three digits and a unit."""
+    return _DECIMAL_COMMA.sub(r"\1.\2", text) if "," in text else text
 
 
 def forget() -> None:

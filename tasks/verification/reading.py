@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from tasks.traces.family import Family
 from tasks.traces.record import snake
 from tasks.verification.binding import Binding, bind
+from tasks.verification.calculations import calculations, consistent
 from tasks.verification.fields import Fields, as_text, as_unit, as_word, fields_of
 from tasks.verification.lexicon import Lexicon, TextNumber
 from tasks.verification.quantities import Stated, quantity
@@ -44,10 +45,12 @@ class Text:
 
 
 class Placed(NamedTuple):
-    """A stated number and the JSON pointer of its place."""
+    """A stated number, the JSON pointer of its place, and the quantities that its label may mean: one where it is `firm`."""
 
     stated: Stated
     pointer: str
+    keys: tuple[str, ...] = ()
+    firm: bool = True
 
     @property
     def of_object(self) -> bool:
@@ -80,13 +83,15 @@ class StatedForce(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A new variable: a number bound to `key`, or the outcome that it claims, or neither."""
+    """A new variable: a number and the quantities that it may be (one where it is `firm`), or the outcome that it claims, or
+    neither."""
 
     pointer: str
     value: Any
-    key: str | None = None
+    keys: tuple[str, ...] = ()
     number: Stated | None = None
     claim: str | None = None
+    firm: bool = True
 
 
 class StatedIntervention(NamedTuple):
@@ -113,6 +118,8 @@ class Reading:
     objects: tuple[str, ...]
     question: str
     initial_words: str  # assumptions and variables in words
+    assumptions: tuple[str, ...]
+    relation_words: tuple[str, ...]  # how each relation is told
     relations: tuple[StatedRelation, ...]
     forces: tuple[StatedForce, ...]
     rule: str
@@ -137,9 +144,17 @@ class Reading:
         """The new variables that are quantities, by key; the first where one is stated twice."""
         numbers: dict[str, Stated] = {}
         for result in self.results:
-            if result.key is not None and result.number is not None:
-                numbers.setdefault(result.key, result.number)
+            if result.keys and result.firm and result.number is not None:
+                numbers.setdefault(result.keys[0], result.number)
         return numbers
+
+    @functools.cached_property
+    def computed(self) -> tuple[float, ...]:
+        """The results of the trace's own calculations that are right."""
+        texts = [self.equation, self.derivation.text, self.explanation.text, self.effect.text, self.change.text]
+        texts += [fact.text for fact in self.evidence]
+        chains = (chain for text in texts for chain in calculations(text) if consistent(chain))
+        return tuple(spread.value for chain in chains for side in chain for spread in side.values)
 
     @property
     def result_outcome(self) -> str | None:
@@ -192,11 +207,12 @@ def _read_known(fields: Fields, binding: Binding) -> Reading:
 
 
 def _common(fields: Fields) -> dict[str, Any]:
-    value, unit = fields.answer.get("value"), as_unit(fields.answer.get("unit"))
     return {
         "objects": fields.names,
         "question": fields.question,
         "initial_words": " ".join([*fields.assumptions, *map(as_text, fields.variables.values())]),
+        "assumptions": fields.assumptions,
+        "relation_words": tuple(f"{' '.join(args[:1])} {kind} {' '.join(args[1:])}" for kind, args in fields.relations),
         "relations": tuple(
             StatedRelation(relation_type(kind) if len(args) >= 2 else None, args) for kind, args in fields.relations
         ),
@@ -204,8 +220,18 @@ def _common(fields: Fields) -> dict[str, Any]:
         "rule": fields.rule,
         "equation": fields.equation,
         "conclusion": _conclusion(fields.derivation),
-        "answer": StatedAnswer(value, unit, quantity(value, unit), as_word(value)),
+        "answer": _answer(fields.answer),
     }
+
+
+def read_answer(trace: Mapping[str, Any]) -> StatedAnswer:
+    """The answer of a trace of any family."""
+    return _answer(fields_of(trace, False).answer)
+
+
+def _answer(answer: Mapping[str, Any]) -> StatedAnswer:
+    value, unit = answer.get("value"), as_unit(answer.get("unit"))
+    return StatedAnswer(value, unit, quantity(value, unit), as_word(value))
 
 
 def _text(text: str, binding: Binding, among: Collection[str] | None = None, usual: Collection[str] = ()) -> Text:
@@ -235,7 +261,7 @@ def _force(force: Mapping[str, Any]) -> StatedForce:
     return StatedForce(
         force_name(as_text(force.get("name"))),
         as_text(force.get("target")).lower(),
-        force.get("direction"),
+        as_text(force.get("direction")) or None,
         quantity(force.get("magnitude"), as_unit(force.get("unit"))),
     )
 
@@ -273,15 +299,15 @@ def _initial_state(fields: Fields, binding: Binding) -> _State:
     for label, value in fields.variables.items():
         pointer = f"/state_0/variables/{label}"
         condition = binding.condition(label)
-        key, implied = binding.label(label)
-        number = quantity(value, implied)
-        if condition is None and key is None and isinstance(value, str):
+        bound = binding.label(label, value)
+        if condition is None and not bound.keys and isinstance(value, str):
             condition = binding.condition_by_value(value)
         if condition is not None and isinstance(value, str):
             conditions[condition] = (value, pointer)
-        elif key is not None and number is not None:
-            quantities.setdefault(key, []).append(Placed(number, pointer))
-        elif key is not None and isinstance(value, dict) and isinstance(value.get("value"), int | float):
+        elif bound.keys and bound.number is not None:
+            placed = Placed(bound.number, pointer, bound.keys, bound.firm)
+            quantities.setdefault(bound.keys[0], []).append(placed)
+        elif bound.keys and isinstance(value, dict) and isinstance(value.get("value"), int | float):
             open_units.append((pointer, value.get("unit")))
     for i, (name, given) in enumerate(fields.objects):
         role = binding.role(name)
@@ -290,23 +316,22 @@ def _initial_state(fields: Fields, binding: Binding) -> _State:
             if number is None:
                 continue
             pointer = f"/state_0/objects/{i}/attributes/{label}"
-            key = binding.attribute(label, role)
+            key, firm = binding.attribute(label, role, number)
             if key is None:
                 attributes.append(Attribute(name, label, number, pointer))
                 continue
             if not number.dimension:
-                number = quantity(value, binding.label(label)[1]) or number
-            quantities.setdefault(key, []).append(Placed(number, pointer))
+                number = binding.label(label, value).number or number
+            quantities.setdefault(key, []).append(Placed(number, pointer, (key,), firm))
     voices = {key: tuple(placed) for key, placed in quantities.items()}
     return voices, tuple(attributes), conditions, tuple(open_units)
 
 
 def _result(label: str, value: Any, binding: Binding) -> Result:
     pointer = f"/state_1/new_variables/{label}"
-    key, implied = binding.label(label)
-    number = quantity(value, implied)
-    if key is not None and number is not None:
-        return Result(pointer, value, key, number)
+    bound = binding.label(label, value)
+    if bound.keys and bound.number is not None:
+        return Result(pointer, value, bound.keys, bound.number, firm=bound.firm)
     return Result(pointer, value, claim=_claim(label, value, binding.lexicon))
 
 

@@ -36,14 +36,17 @@ def gold_from_row(row: Mapping[str, Any]) -> Gold:
     )
 
 
-def verdict_row(trace_id: str, setting: str, verdict: Verdict, decoded: Decoded | None = None) -> dict[str, Any]:
+def verdict_row(
+    trace_id: str, setting: str, verdict: Verdict, decoded: Decoded | None = None, matches_gold: bool | None = None
+) -> dict[str, Any]:
+    """A row of `verdicts`; `matches_gold`: whether the answer is the gold answer, where there is one."""
     open_checks = [f"{check.name}: {check.rule}" for check in verdict.checks if check.status == ABSTAIN]
     return {
         "trace_id": trace_id,
         "setting": setting,
         "family": verdict.family,
         "decoded": decoded.status if decoded else "ok",
-        "repairs": list(decoded.repairs) if decoded else [],
+        "repairs": [*(decoded.repairs if decoded else ()), *verdict.repairs],
         "z_schema": verdict.z_schema,
         "z_state": verdict.z_state,
         "z_trans": verdict.z_trans,
@@ -51,6 +54,7 @@ def verdict_row(trace_id: str, setting: str, verdict: Verdict, decoded: Decoded 
         "z_faith": verdict.z_faith,
         "labels": list(verdict.labels),
         "correct": {VALID: True, INVALID: False}.get(verdict.z_ans),
+        "matches_gold": matches_gold,
         "reason": (decoded.reason if decoded and decoded.reason else "; ".join(dict.fromkeys(open_checks))) or None,
     }
 

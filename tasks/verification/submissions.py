@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tasks.traces.families import FAMILIES
+from tasks.verification.checks.faithfulness import answers_agree
 from tasks.verification.decode import MAX_CHARS, Decoded, decode
 from tasks.verification.rows import NO_VERDICT, check_rows, verdict_row
 from tasks.verification.verdict import INVALID, Gold, Verdict
@@ -151,18 +152,20 @@ def _verify(
     """Add the verdict on one submission to `verified`, and what is wrong with its form to `complaints`."""
     decoded, place = submission.decoded, submission.place
     verdict: Verdict = NO_VERDICT
+    matches: bool | None = None
     if decoded.trace is None:
         complaints.append(f"/{place}: {decoded.reason}")
     else:
         trace = _completed(decoded.trace, submission, known)
         complaints += _unknown_family(trace)
         verdict = verify(trace, known[0] if known else None, question=question)
+        matches = answers_agree(trace, known[1] if known else submission.record.get("gold_answer"))
         prefix = f"/{place}" if place and place != "trace" else ""
         for check in verdict.checks:
             if check.area == "schema" and check.status == INVALID:
                 complaints.append(f"{prefix}{check.pointer}: {check.found}")
     setting = "gold" if known else "trace" if question else "no_question"
-    verdict_made = verdict_row(submission.trace_id, setting, verdict, decoded)
+    verdict_made = verdict_row(submission.trace_id, setting, verdict, decoded, matches)
     checks_made = check_rows(submission.trace_id, setting, verdict)
     verified.verdicts.append(verdict_made)
     verified.checks += checks_made

@@ -27,6 +27,9 @@ CHECKS: dict[str, tuple[str, str]] = {
     "attribute": ("state", "state"),
     "condition": ("state", "state"),
     "plausible": ("state", "state"),
+    "assumption": ("state", "state"),
+    "force surplus": ("state", "force"),
+    "exchanged outcome": ("trans", "object"),
     "force direction": ("state", "force"),
     "force magnitude": ("state", "force"),
     "force body": ("state", "force"),
@@ -38,6 +41,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "subject": ("trans", "object"),
     "equation": ("trans", "transition"),
     "formula": ("trans", "transition"),
+    "calculation": ("trans", "transition"),
     "equation result": ("trans", "transition"),
     "evidence": ("trans", "transition"),
     "predicted change": ("trans", "transition"),
@@ -95,7 +99,8 @@ class Expected(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Each z is valid, invalid or abstain; `labels` are in the order of Table 1."""
+    """Each z is valid, invalid or abstain; `labels` are in the order of Table 1, `repairs` what was brought into the shape of a
+    trace before it was read."""
 
     z_schema: str
     z_state: str
@@ -105,6 +110,7 @@ class Verdict:
     labels: tuple[str, ...]
     checks: tuple[Check, ...] = field(repr=False)
     family: str | None = None
+    repairs: tuple[str, ...] = ()
 
     @property
     def valid(self) -> bool | None:
@@ -115,7 +121,7 @@ class Verdict:
         return None if all(z == ABSTAIN for z in zs) else True
 
 
-def verdict_of(checks: Sequence[Check], family: str | None) -> Verdict:
+def verdict_of(checks: Sequence[Check], family: str | None, repairs: tuple[str, ...] = ()) -> Verdict:
     """The verdict that checks amount to: a z is invalid where a check of its area is, else valid where one that says
     something substantial is."""
     zs = dict.fromkeys(AREAS, ABSTAIN)
@@ -130,13 +136,14 @@ def verdict_of(checks: Sequence[Check], family: str | None) -> Verdict:
         elif one.status == VALID and zs[one.area] == ABSTAIN and one.name in SUBSTANTIAL:
             zs[one.area] = VALID
     labels = tuple(label for label in LABELS if label in failures)
-    return Verdict(z_schema, zs["state"], zs["trans"], zs["ans"], zs["faith"], labels, tuple(checks), family)
+    return Verdict(z_schema, zs["state"], zs["trans"], zs["ans"], zs["faith"], labels, tuple(checks), family, repairs)
 
 
 @dataclass(frozen=True)
 class Gold:
     """What is known of the scene beside the trace. `relations` are (type, first, second), `attributes` are numbers in
-    canonical units by object and attribute."""
+    canonical units by object and attribute, `forces` are (name, body, direction, magnitude in N) where a trace told them; None
+    where the family says which act."""
 
     state: State
     names: dict[str, str]
@@ -145,6 +152,7 @@ class Gold:
     intervened: tuple[str, float] | None
     relations: tuple[tuple[str, str, str], ...]
     attributes: dict[str, dict[str, float]]
+    forces: tuple[tuple[str, str, str, float | None], ...] | None = None
 
 
 def gold_of(record: Record) -> Gold:

@@ -24,7 +24,7 @@ RESPONSES = {
 }
 GENERIC = re.compile(
     r"ground|surface|incline|slope|ramp|floor|table|wall|ceiling|earth|air|water|fluid|liquid|oil|track|system|pivot|center|centre"
-    r"|rope|string|support|field|medium|page|universe|environment|plane|horizontal|image",
+    r"|rope|string|cord|support|field|medium|page|universe|environment|plane|horizontal|image|point|bottom|top|side|page|position|path|origin|middle",
     re.I,
 )
 _RELATION_WORDS = (
@@ -52,6 +52,8 @@ _EXCLUSIVE = {
         ("connected_to", "apart"),
         ("left_of", "right_of"),
         ("above", "below"),
+        ("on", "left_of"),
+        ("on", "right_of"),
         ("on", "below"),
     )
 }
@@ -69,15 +71,40 @@ FORCE_NAMES = (
 _FORCES = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in FORCE_NAMES)
 
 
+_FORCE_SYMBOLS = (
+    ("gravity", r"m_?\w?\s?·?\*?\s?g|M\s?g|W(?:_?\w+)?|[FG]_?g(?:rav)?|G"),
+    ("normal", r"N(?:_?\w+)?|F_?[nN]|R_?N"),
+    ("friction", r"f(?:_?[ksKS]\w*|_?max)?|F_?(?:f|fr|fric|r)|f_r"),
+    ("buoyancy", r"B|F_?b"),
+    ("tension", r"T(?:_?\w+)?|S|F_?T"),
+    ("spring force", r"F_?(?:s|sp|el)|k\s?x"),
+    ("push", r"P|F_?(?:P|a|app|push)"),
+)
+_SYMBOLS = tuple((name, re.compile(rf"(?:{pattern})(?=\s*(?:$|[=,(:]|\bon\b))")) for name, pattern in _FORCE_SYMBOLS)
+
+
 @functools.lru_cache(maxsize=2048)
 def force_name(text: str) -> str:
-    """One name for a force, whatever the trace calls it; the text itself where it is none of the known ones."""
+    """One name for a force, whatever the trace calls it, by its words or by its usual symbol; the text itself where it is none
+    of the known ones."""
     for name, pattern in _FORCES:
         if pattern.search(text):
+            return name
+    for name, pattern in _SYMBOLS:
+        if pattern.match(text.strip()):
             return name
     return text.lower()
 
 
+_ARROWS = str.maketrans({"↑": " up ", "↓": " down ", "→": " right ", "←": " left "})
+# what people take for a force, and what is none: the motion itself, what threw the body, what only a turning observer sees
+NO_FORCE = re.compile(
+    r"\bforce of (?:the )?(?:throw|launch|motion|kick|hand|inertia|velocity|momentum|movement)\b|impetus|centrifugal|\binertial? force"
+    r"|\bforward force of motion|\bmotive force",
+    re.IGNORECASE,
+)
+# forces that need a cause in the scene, which not every family has
+CAUSED = frozenset(("friction", "buoyancy", "spring force", "tension"))
 _NEGATION = re.compile(
     r"\b(?:not|n't|never|no longer|without|neither|cannot|isn't|doesn't|won't|fails? to)\b[^.;,]{0,24}$", re.IGNORECASE
 )
@@ -92,7 +119,7 @@ def negated(text: str, position: int) -> bool:
 def direction(text: str) -> tuple[float | None, float | None] | None:
     """A direction as (x, y), each -1, 0, 1 or None where the words leave it open; None where they say nothing usable.
     `up the incline` has an upward part whatever side it leads to."""
-    lowered = text.lower().replace("_", " ").replace("-", " ")
+    lowered = text.lower().replace("_", " ").replace("-", " ").translate(_ARROWS)
     flip = (
         -1.0 if negated(lowered + " ", len(lowered)) or re.search(r"\b(?:not|opposite (?:to|of))\b", lowered) else 1.0
     )
@@ -125,7 +152,7 @@ def moment_words(event: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
     def words(prefix: str, state: str, place: str) -> re.Pattern[str]:
         told = rf"{prefix}[- ]?(?:{between})|{state} state"
-        return re.compile(rf"\b(?:{told}|{place} the (?:{event}))\b" if event else rf"\b(?:{told})\b", re.I)
+        return re.compile(rf"\b(?:{told}|{place} (?:the )?(?:{event}))\b" if event else rf"\b(?:{told})\b", re.I)
 
     return words("pre", "initial", "before"), words("post", "final", "after")
 

@@ -14,6 +14,7 @@ def verdicts(**columns):
         "trace_id": [f"t{i}" for i in range(n)],
         "z_schema": ["valid"] * n,
         "z_faith": ["valid"] * n,
+        "matches_gold": [None] * n,
     }
     base |= {"z_ans": ["valid"] * n, "labels": [["state"] if s == "invalid" else [] for s in columns["z_state"]]}
     return pl.DataFrame({**base, "z_trans": ["valid"] * n, **columns})
@@ -27,7 +28,8 @@ def test_metrics():
     assert rows["HIR_correct"]["value"] == pytest.approx(1 / 3)
     assert rows["HIR_all"]["value"] == pytest.approx(1 / 5)
     assert rows["StateAcc"]["value"] == pytest.approx(2 / 5)
-    assert rows["AnswerAcc"]["value"] == pytest.approx(3 / 4)
+    assert rows["AnswerAcc"]["value"] == pytest.approx(3 / 5)
+    assert rows["AnswerAcc_decided"]["value"] == pytest.approx(3 / 4)
     assert rows["Abstention_state"]["value"] == pytest.approx(1 / 5)
     assert rows["PrimaryFailure_state"]["value"] == 1
     assert rows["PrimaryFailure_state"]["n_ok"] == 2
@@ -35,6 +37,21 @@ def test_metrics():
     row = next(r for r in metric_rows(none, "m", "trace") if r["metric"] == "HIR_correct")
     assert row["value"] is None
     assert row["reason"]
+
+
+def test_denominators_are_named():
+    """Of four right answers one is in a broken form, one in wrong physics; three can be compared with gold."""
+    table = verdicts(
+        correct=[True, True, True, True, None],
+        z_state=["valid", "valid", "invalid", "valid", "valid"],
+        z_schema=["valid", "invalid", "valid", "valid", "invalid"],
+        matches_gold=[True, False, True, None, None],
+    )
+    values = {row["metric"]: row["value"] for row in metric_rows(table, "m", "trace") if row["slice"] == "all"}
+    assert values["AnswerAcc"] == pytest.approx(4 / 5) and values["AnswerAcc_decided"] == 1
+    assert values["AnswerAcc_gold"] == pytest.approx(2 / 3)
+    assert values["HIR_correct"] == pytest.approx(2 / 4) and values["HIR_correct_physics"] == pytest.approx(1 / 4)
+    assert values["HIR_all"] == pytest.approx(2 / 5) and values["HIR_all_physics"] == pytest.approx(1 / 5)
 
 
 def test_samples_of_one_question_are_one_group():
@@ -62,8 +79,8 @@ def test_families_keep_their_slices_and_metrics_their_order():
     table = verdicts(correct=[True] * 4, z_state=["valid"] * 4, family=["lever", "lever", "circuit", None])
     rows = metric_rows(table, "m", "trace")
     assert list(dict.fromkeys(row["slice"] for row in rows)) == ["all", "circuit", "lever"]
-    assert [row["metric"] for row in rows[:3]] == ["AnswerAcc", "StateAcc", "TransAcc"]
-    assert len(rows) == 3 * (11 + 2 * len(LABELS))
+    assert [row["metric"] for row in rows[:3]] == ["AnswerAcc", "AnswerAcc_decided", "AnswerAcc_gold"]
+    assert len(rows) == 3 * (15 + 2 * len(LABELS))
 
 
 def test_the_audit_has_intervals_over_gold_traces():

@@ -20,7 +20,7 @@ def good():
 
 
 def test_problems_are_named_and_the_rest_is_verified(good):
-    broken = {**good[1], "id": "wrong-schema", "state_0": {**good[1]["state_0"], "objects": "none"}}
+    broken = {**good[1], "id": "wrong-schema", "answer": {"unit": "N"}}
     lines = [
         json.dumps(good[0]),
         "not json",
@@ -36,7 +36,7 @@ def test_problems_are_named_and_the_rest_is_verified(good):
     result = verify_lines(enumerate(lines, start=1))
     text = "\n".join(map(str, result.problems))
     assert "line 2: not JSON" in text
-    assert "line 3: /state_0/objects" in text
+    assert "line 3: /answer" in text
     assert "line 4: /scenario_family 'alchemy' is not known" in text
     assert "line 5: /derivation holds 10,000,000 characters" in text
     assert f"line 6: /id {good[0]['id']!r} was on line 1 already" in text

@@ -79,8 +79,8 @@ FAMILY = Family(
         "fate",
         "Does the {body} sink or rise?",
         {
-            "sinks": r"\bsink(s|ing)?\b|to the bottom|descend",
-            "rises": r"\bris(es?|ing)\b|\bfloat(s|ing)?\b|to the surface",
+            "sinks": r"\bsink(s|ing)?\b|to the bottom|descend|(mov|accelerat|head|go)(es|s|ing) down",
+            "rises": r"\bris(es?|ing)\b|\bfloat(s|ing)?\b|to the surface|(mov|accelerat|head|go)(es|s|ing) up",
         },
     ),
     targets=("mass", "weight", "buoyant", "net"),
@@ -88,4 +88,6 @@ FAMILY = Family(
     assumptions=("the body is fully submerged", "the liquid is at rest"),
     accept=lambda s: 0.2 < abs(s["rho_body"] / s["rho_liquid"] - 1) < 1.2,
     draw=_draw,
+    laws=frozenset(("buoyancy", "hydrostatics", "dynamics")),
+    causes=("buoyancy",),
 )

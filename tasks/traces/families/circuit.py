@@ -109,6 +109,10 @@ FAMILY = Family(
     assumptions=("the battery is ideal", "the wires have no resistance", "the resistances are constant"),
     accept=lambda s: abs(s["R1"] / s["R2"] - 1) > 0.15 and 0.2 < s["R1"] / s["R2"] < 5,
     draw=_draw,
+    laws=frozenset(("currents",)),
     change=("i0", "i1"),
+    contrary={
+        "wiring": {"parallel": r"\bin series\b", "series": r"\b(?:in|connected) parallel\b|\bparallel to\b"},
+    },
     initial=("i0",),
 )

@@ -98,4 +98,6 @@ FAMILY = Family(
     assumptions=("the table is frictionless", "the string is massless", "the speed is constant"),
     accept=lambda s: True,
     draw=_draw,
+    laws=frozenset(("circles", "dynamics", "kinematics", "energy")),
+    causes=("tension",),
 )

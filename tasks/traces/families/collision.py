@@ -117,7 +117,14 @@ FAMILY = Family(
         and abs(s["v1"] / s["v2"] - 1) > 0.15
     ),
     draw=_draw,
+    laws=frozenset(("momentum", "energy", "dynamics", "kinematics")),
     shared_outcome=lambda s: s.get("kind") == "perfectly inelastic",  # which leaves both with one velocity
     event="collision|impact",
+    contrary={
+        "kind": {
+            "perfectly inelastic": r"no kinetic energy is lost|kinetic energy is (?:also )?conserved|(?<!in)\belastic\b|bounce (?:off|apart)",
+            "elastic": r"inelastic|stick together|move on (?:together|as one)|kinetic energy is (?:partly |partially )?lost",
+        }
+    },
     change=("v1", "v1f"),
 )

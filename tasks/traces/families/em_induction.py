@@ -98,6 +98,7 @@ FAMILY = Family(
     assumptions=("the field is uniform over the coil", "the coil is perpendicular to the field"),
     accept=lambda s: abs(s["B1"] / s["B0"] - 1) > 0.25,
     draw=_draw,
+    laws=frozenset(("induction", "currents")),
     two_moments=("B0", "B1"),
     change=("flux0", "flux1"),
     initial=("flux0",),

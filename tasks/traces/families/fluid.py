@@ -91,6 +91,7 @@ FAMILY = Family(
     assumptions=("the liquid is at rest", "the liquid is incompressible"),
     accept=lambda s: abs(s["depth0"] / s["depth1"] - 1) > 0.2,
     draw=_draw,
+    laws=frozenset(("hydrostatics", "flow", "buoyancy", "dynamics")),
     two_moments=("depth0", "depth1"),
     change=("p0", "p1"),
     initial=("p0",),

@@ -44,7 +44,7 @@ FAMILY = Family(
         "t": Quantity("elapsed time", "t", "s", ("s", "ms"), 0.25, 1.6, "", ("time",)),
         "g": GRAVITY,
         "weight": Quantity("weight", "W", "N", ("N",), owner="body", aliases=("gravity",)),
-        "v1": Quantity("final speed", "v", "m/s", ("m/s", "km/h"), owner="body", aliases=("v_at_t",)),
+        "v1": Quantity("final speed", "v", "m/s", ("m/s", "km/h"), owner="body", aliases=("v_at_t", "v_final")),
         "distance": Quantity("distance travelled", "d", "m", ("m", "cm"), owner="body", aliases=("d",)),
         "h1": Quantity("final height", "h", "m", ("m", "cm"), owner="body", aliases=("h_final",)),
         "impact": Quantity("impact speed", "vi", "m/s", ("m/s", "km/h"), owner="body", aliases=("v_final", "v_impact")),
@@ -90,6 +90,8 @@ FAMILY = Family(
         and s["distance"] > 0.3 * s["v0"] * s["t"]
     ),
     draw=_draw,
+    laws=frozenset(("kinematics", "dynamics", "energy")),
+    causes=(),
     positive=("v1", "h1"),
     change=("v0", "v1"),
 )

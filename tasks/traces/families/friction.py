@@ -94,6 +94,9 @@ FAMILY = Family(
     assumptions=("the floor is horizontal", "the push is horizontal and constant", "air resistance is negligible"),
     accept=lambda s: s["mu_k"] < 0.85 * s["mu_s"] and 0.15 < abs(s["push"] / s["limit"] - 1) < 0.8,
     draw=_draw,
+    laws=frozenset(("friction", "dynamics", "kinematics", "energy")),
+    causes=("friction",),
+    smooth=False,
     synonyms={
         "coefficient_of_static_friction": "static_friction_coefficient",
         "coefficient_of_kinetic_friction": "kinetic_friction_coefficient",

@@ -134,6 +134,9 @@ FAMILY = Family(
     assumptions=("the incline is rigid and fixed", "air resistance is negligible", "friction is kinetic throughout"),
     accept=lambda s: s["v1"] > 0.2 * s["v0"] and s["acceleration"] > 0.6 and abs(s["v1"] / s["v0"] - 1) > 0.15,
     draw=_draw,
+    laws=frozenset(("friction", "dynamics", "kinematics", "energy")),
+    causes=("friction",),
+    smooth=False,
     positive=("v1",),
     synonyms={
         "coefficient_of_friction": "friction_coefficient",

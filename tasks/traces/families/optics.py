@@ -87,4 +87,5 @@ FAMILY = Family(
     assumptions=("the lens is thin", "the rays are paraxial"),
     accept=lambda s: 0.3 < abs(s["do"] / s["f"] - 1) < 2.5,
     draw=_draw,
+    laws=frozenset(("lenses", "refraction")),
 )

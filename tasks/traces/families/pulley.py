@@ -91,5 +91,8 @@ FAMILY = Family(
     assumptions=("the pulley is massless and frictionless", "the string is massless and inextensible"),
     accept=lambda s: abs(s["m1"] / s["m2"] - 1) > 0.2,
     draw=_draw,
+    laws=frozenset(("dynamics", "kinematics", "energy")),
+    causes=("tension",),
+    second_outcome=lambda s: {"up": "down", "down": "up"}.get(str(s.get("way"))),
     change=("v0", "v1"),
 )

@@ -71,7 +71,7 @@ FAMILY = Family(
             "specific heat", "c", "J/(kg·K)", ("J/(kg·K)", "kJ/(kg·K)"), 380, 920, "body", ("c", "specific_heat")
         ),
         "T0": Quantity("initial temperature", "T0", "K", ("°C", "K"), 303, 368, "body", ("t_initial", "t0", "ti")),
-        "Q": Quantity("heat", "Q", "J", ("J", "kJ"), 6000, 95000, "source", ("q", "heat")),
+        "Q": Quantity("heat", "Q", "J", ("J", "kJ"), 6000, 95000, "source", ("q", "heat"), either_sign=True),
         "capacity": Quantity("heat capacity", "C", "J/K", ("J/K", "kJ/K"), owner="body"),
         "dT": Quantity(
             "temperature change",
@@ -117,6 +117,7 @@ FAMILY = Family(
     assumptions=("no heat is lost to the surroundings", "there is no change of phase"),
     accept=lambda s: 12 < s["dT"] < 90 and s["T1"] > 275,
     draw=_draw,
+    laws=frozenset(("heat", "energy")),
     change=("T0", "T1"),
     implausible=_implausible,
 )

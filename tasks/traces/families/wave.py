@@ -85,5 +85,6 @@ FAMILY = Family(
     assumptions=("both media are uniform", "the wave loses no energy"),
     accept=lambda s: abs(s["ratio"] - 1) > 0.2 and 0.25 < s["ratio"] < 4,
     draw=_draw,
+    laws=frozenset(("waves", "refraction")),
     change=("lam1", "lam2"),
 )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from tasks.traces.families import FAMILIES
 from tasks.verification.asked import COUNTERFACTUAL
 from tasks.verification.fields import as_word
-from tasks.verification.lexicon import Lexicon
+from tasks.verification.lexicon import Lexicon, lexicon_of
 from tasks.verification.quantities import Stated, near, quantity, same
-from tasks.verification.reading import Reading, StatedAnswer
+from tasks.verification.reading import Reading, StatedAnswer, read_answer
 from tasks.verification.reference import Reference
 from tasks.verification.verdict import Check, check
 from tasks.verification.words import response_of
@@ -37,7 +38,9 @@ class Own(NamedTuple):
 def own_statements(reading: Reading, reference: Reference, target: str | None) -> Own:
     """The trace's own statements of `target`, compared with its answer."""
     statements = _own(reading, reference, target)
-    agree = [agrees(statement, reading.answer, reference.lexicon) for statement in statements]
+    item = reference.family.quantities.get(target or "")
+    sizes = item is not None and item.either_sign
+    agree = [agrees(statement, reading.answer, reference.lexicon, sizes) for statement in statements]
     yes, no = agree.count(True), agree.count(False)
     return Own(tuple(statements), yes >= no if yes or no else None)
 
@@ -57,7 +60,9 @@ def _own(reading: Reading, reference: Reference, target: str | None) -> list[Sta
         if reading.intervention is not None and reading.intervention.response is not None:
             statements.append((reading.intervention.response, None))
     elif target is not None and target in reference.family.quantities:
-        statements += [(stated.raw, stated.unit or None) for stated in _own_numbers(reading, target)]
+        dimension = reference.lexicon.dimensions[target]
+        own = (stated for stated in _own_numbers(reading, target) if stated.dimension in ("", dimension))
+        statements += [(stated.raw, stated.unit or None) for stated in own]
     else:
         claims = (reading.result_outcome, reference.lexicon.outcome(reading.effect.text))
         statements += [(claim, None) for claim in claims if claim]
@@ -76,10 +81,12 @@ def _own_numbers(reading: Reading, target: str) -> Iterator[Stated]:
             yield number.stated
 
 
-def agrees(statement: Statement, answer: StatedAnswer, lexicon: Lexicon | None) -> bool | None:
-    """Whether a statement says the same as the answer; None where that cannot be told."""
+def agrees(statement: Statement, answer: StatedAnswer, lexicon: Lexicon | None, sizes: bool = False) -> bool | None:
+    """Whether a statement says the same as the answer; None where that cannot be told. `sizes`: signs are a convention."""
     first, second = quantity(*statement), answer.number
     if first and second:
+        if sizes:
+            first, second = (one._replace(value=abs(one.value), raw=abs(one.raw)) for one in (first, second))
         if first.dimension and second.dimension and first.dimension != second.dimension:
             return False
         if not first.dimension or not second.dimension:
@@ -88,6 +95,18 @@ def agrees(statement: Statement, answer: StatedAnswer, lexicon: Lexicon | None) 
     if (first is None) != (second is None):
         return None
     return _words_agree(as_word(statement[0]), answer.word, lexicon)
+
+
+def answers_agree(trace: Mapping[str, Any], gold: Any) -> bool | None:
+    """Whether a trace gives the answer of a gold trace (or a bare gold answer); None where there is none, or it cannot be told."""
+    if gold is None:
+        return None
+    family = trace.get("scenario_family")
+    known = isinstance(family, str) and family in FAMILIES
+    own, due = (read_answer(one) for one in (trace, gold if isinstance(gold, dict) else {"answer": gold}))
+    if own.value is None or due.value is None:
+        return None
+    return agrees((due.value, due.unit), own, lexicon_of(str(family)) if known else None)
 
 
 def _words_agree(one: str, other: str, lexicon: Lexicon | None) -> bool | None:

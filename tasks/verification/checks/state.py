@@ -9,15 +9,27 @@ from tasks.traces.family import BODY, BYSTANDER, FIRST, SECOND, ForceSpec
 from tasks.traces.record import snake
 from tasks.traces.units import dimension as dimension_of
 from tasks.verification.fields import as_text
-from tasks.verification.judging import fits, judge
-from tasks.verification.quantities import Stated, same
-from tasks.verification.reading import Attribute, Reading, StatedForce
+from tasks.verification.judging import OFF_BY_TEN, fits, judge, judge_told, known_elsewhere, reason, truth
+from tasks.verification.quantities import POWERS_OF_TEN, Stated, near, same
+from tasks.verification.reading import Attribute, Placed, Reading, StatedForce
 from tasks.verification.reference import Reference
-from tasks.verification.verdict import Check, check
-from tasks.verification.words import GENERIC, contradicts, direction, force_name, forms, moment_words, opposed
+from tasks.verification.verdict import ABSTAIN, Check, check
+from tasks.verification.words import (
+    CAUSED,
+    GENERIC,
+    NO_FORCE,
+    contradicts,
+    direction,
+    force_name,
+    forms,
+    moment_words,
+    negated,
+    opposed,
+)
 
 _SPEED = dimension_of("m/s")
 _POSITIVE = frozenset(map(dimension_of, ("kg", "kg/m³", "s", "m³", "m²")))
+_SMOOTH = r"^(?:the )?(?:floor|ramp|incline|slope|surface|table|plane)?(?: is)? ?(?:frictionless|smooth)\b|\bno friction\b|friction is (?:negligible|ignored|neglected|zero)"
 _LIGHT = 3e8
 Pair = tuple[str, str, str]  # (kind, first, second)
 
@@ -31,6 +43,10 @@ def units(reading: Reading, reference: Reference) -> Iterator[Check]:
 def entities(reading: Reading, reference: Reference | None) -> Iterator[Check]:
     """Forces and relations name objects of the scene."""
     known = {_spoken(name) for name in reading.objects if name}
+    for i, name in enumerate(reading.objects):
+        if "+" in name or (name and name in reading.objects[:i]):
+            rule = "each object has a name of its own"
+            yield check("entity", False, f"/state_0/objects/{i}/name", "one object", name, rule)
     strangers = list(_strangers(reading, known))
     if not known:
         yield from strangers
@@ -83,6 +99,11 @@ def relations(reading: Reading, reference: Reference | None) -> Iterator[Check]:
         yield from _against_scene(pair, wanted, pointer)
     if reference:
         yield from _holders(reading, reference, pairs)
+        bodies = {reference.binding.names.get(role) for role in (FIRST, SECOND)} - {None}
+        for i, pair in pairs:
+            if pair[0] == "in" and {pair[1], pair[2]} == bodies and len(bodies) == 2:
+                rule = "a solid body is not inside of another"
+                yield check("relation", False, f"/state_0/relations/{i}", "two bodies", _shown(pair), rule)
 
 
 def _shown(pair: Pair) -> str:
@@ -133,7 +154,10 @@ def quantities(reading: Reading, reference: Reference) -> Iterator[Check]:
     """The numbers of the initial state: constants, variables within bounds, quantities that objects carry."""
     for key, voices in reading.quantities.items():
         for placed in voices:
-            if placed.of_object:
+            constant = reference.family.quantities[key].constant is not None and placed.keys == (key,)
+            if not (placed.firm and _is_initial(reference, key)) and not constant:
+                yield _open(reference, placed)
+            elif placed.of_object:
                 yield _attribute(reference, placed.stated, key, placed.pointer)
             else:
                 yield from _variable(reference, placed.stated, key, placed.pointer)
@@ -148,6 +172,27 @@ def _variable(reference: Reference, stated: Stated, key: str, pointer: str) -> I
     yield judge(reference, "variable", stated, key, pointer)
     if not _within_bounds(stated.value, reference.lexicon.dimensions[key]):
         yield check("bounds", False, pointer, "a possible value", stated, "outside of physical bounds")
+
+
+def _is_initial(reference: Reference, key: str) -> bool:
+    """Whether a quantity belongs to the initial state: what is derived may as well be told of another moment there."""
+    family = reference.family
+    return key not in family.derived or key in family.initial
+
+
+def _open(reference: Reference, placed: Placed) -> Check:
+    """A number whose label leaves open which quantity it is. It is wrong where it is a given but for a power of ten."""
+    name, stated = "attribute" if placed.of_object else "variable", placed.stated
+    judged = judge_told(reference, name, stated, placed.keys, False, placed.pointer)
+    given = [key for key in placed.keys if key in reference.state and fits(reference, stated, key) is False]
+    if judged.status != ABSTAIN or not given:
+        return judged
+    alone = len(placed.keys) == 1 and not known_elsewhere(reference, stated)
+    for key in given:
+        label, rule = reason(reference, stated, key, "state")
+        if rule == OFF_BY_TEN or alone:
+            return check(name, False, placed.pointer, truth(reference, key), stated, rule, label)
+    return judged
 
 
 def _within_bounds(value: float, dimension: str) -> bool:
@@ -199,6 +244,28 @@ def conditions(reading: Reading, reference: Reference) -> Iterator[Check]:
         yield check("condition", said == expected if known else None, pointer, expected, value, rule)
 
 
+def contradictions(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """Assumptions and relations in words that deny what the scene is."""
+    told = [(f"/state_0/assumptions/{i}", text) for i, text in enumerate(reading.assumptions)]
+    related = [(f"/state_0/relations/{i}", text) for i, text in enumerate(reading.relation_words)]
+    for name, texts in (("assumption", told), ("relation", related)):
+        for pointer, text in texts:
+            for condition, words in reference.family.contrary.items():
+                option = str(reference.state.get(condition))
+                if option in words and _claims(words[option], text):
+                    yield check(name, False, pointer, option, text, "the scene is another one")
+    if not reference.family.smooth and reference.binding.lexicon.has_friction(reference.state):
+        for pointer, text in told:
+            if _claims(_SMOOTH, text):
+                yield check("assumption", False, pointer, "a scene with friction", text, "the scene is another one")
+
+
+def _claims(words: str, text: str) -> bool:
+    """Whether a text says something, and does not deny it."""
+    match = re.search(words, text, re.IGNORECASE)
+    return match is not None and not negated(text, match.start())
+
+
 def plausibility(reading: Reading, reference: Reference) -> Iterator[Check]:
     """What the family knows cannot exist."""
     implausible = reference.family.implausible
@@ -208,11 +275,15 @@ def plausibility(reading: Reading, reference: Reference) -> Iterator[Check]:
 
 def forces(reading: Reading, reference: Reference) -> Iterator[Check]:
     """Each stated force against the one that acts, by name and body; then what is left over on either side."""
+    if reference.told_forces is not None:
+        yield from _forces_of_gold(reading, reference.told_forces)
+        return
     if not reading.forces:
         return
     acting = [_Acting(reference, spec) for spec in reference.forces]
     left, unmatched = list(acting), list[tuple[int, StatedForce]]()
-    for i, force in enumerate(reading.forces):
+    for i, stated in enumerate(reading.forces):
+        force = _targeted(stated, acting)
         match = next((one for one in left if one.name == force.name and one.target == force.target), None)
         if match is None:
             unmatched.append((i, force))
@@ -234,6 +305,61 @@ def forces(reading: Reading, reference: Reference) -> Iterator[Check]:
             yield check("force missing", False, "/state_0/forces", expected, "none", rule)
 
 
+def _forces_of_gold(reading: Reading, told: Iterable[tuple[str, str, str, float | None]]) -> Iterator[Check]:
+    """The forces against those that a gold trace tells."""
+    left = list(enumerate(reading.forces))
+    for name, target, way, size in told:
+        found = next((one for one in left if one[1].name == name and one[1].target == target), None)
+        if found is None:
+            elsewhere = next((one for one in left if one[1].name == name), None)
+            if elsewhere is None:
+                rule, missing = f"the {name} is missing", f"{name} on {target}"
+                yield check("force missing", False, "/state_0/forces", missing, "none", rule)
+            else:
+                left.remove(elsewhere)
+                pointer, rule = f"/state_0/forces/{elsewhere[0]}/target", f"{name} acts on another body"
+                yield check("force body", False, pointer, target, elsewhere[1].target, rule)
+            continue
+        left.remove(found)
+        i, force = found
+        stated, due = direction(as_text(force.direction)), direction(way)
+        clash = opposed(stated, due) if stated and due else None
+        if clash is None and way and force.direction:
+            clash = _opposed_in_words(as_text(force.direction).lower(), way.lower())
+        yield check(
+            "force direction",
+            None if clash is None else not clash,
+            f"/state_0/forces/{i}/direction",
+            way,
+            force.direction,
+            name,
+        )
+        if size is not None and force.magnitude is not None:
+            ok = same(force.magnitude, size, "")
+            label = (
+                "unit_scale"
+                if not ok and size and any(near(force.magnitude.value / size, p) for p in POWERS_OF_TEN)
+                else None
+            )
+            yield check(
+                "force magnitude", ok, f"/state_0/forces/{i}/magnitude", f"{size:.4g} N", force.magnitude, name, label
+            )
+
+
+def _opposed_in_words(one: str, other: str) -> bool | None:
+    """Whether two directions that are no vectors exclude each other; None where that cannot be told."""
+    for first, second in (("toward", "away"), ("perpendicular", "parallel"), ("into", "out of")):
+        if (first in one and second in other) or (second in one and first in other):
+            return True
+    return False if one == other else None
+
+
+def _targeted(force: StatedForce, acting: list[_Acting]) -> StatedForce:
+    """A force that is told without its body: it acts on the only one on which a force of its name acts."""
+    bodies = {one.target for one in acting if one.name == force.name}
+    return force._replace(target=bodies.pop()) if not force.target and len(bodies) == 1 else force
+
+
 class _Acting:
     """A force that acts in the scene, by its known name and its body in lower case."""
 
@@ -245,7 +371,8 @@ class _Acting:
 def _bodies(reading: Reading, reference: Reference) -> set[str]:
     """The objects on which a force may be told to act by mistake."""
     roles = (FIRST, SECOND, BODY, BYSTANDER, None)
-    return {name.lower() for name in reading.objects if reference.binding.role(name) in roles}
+    names = (name for name in reading.objects if reference.binding.role(name) in roles)
+    return {name.lower() for name in names if reference.binding.role(name) or not GENERIC.search(name)}
 
 
 def _unmatched(reference: Reference, force: StatedForce, acting: list[_Acting], pointer: str) -> Check:
@@ -258,8 +385,21 @@ def _unmatched(reference: Reference, force: StatedForce, acting: list[_Acting], 
         return check(
             "force direction", way[1] < 0, f"{pointer}/direction", "down", force.direction, "gravity points down"
         )
+    if _is_surplus(reference, force):
+        found, rule = f"{force.name} on {force.target}", "no such force acts in this scene"
+        return check("force surplus", False, pointer, "a force that acts", found, rule)
     found, rule = f"{force.name} on {force.target}", "the family does not speak of this force"
     return check("force", None, f"{pointer}/target", "a force of the family", found, rule)
+
+
+def _is_surplus(reference: Reference, force: StatedForce) -> bool:
+    """Whether a force cannot act in a scene of this family: one that is no force at all, or one whose cause is not there."""
+    if force.magnitude is not None and force.magnitude.value == 0:
+        return False
+    if NO_FORCE.search(force.name):
+        return True
+    causes = reference.family.causes
+    return causes is not None and force.name in CAUSED and force.name not in causes
 
 
 def _force(reference: Reference, force: StatedForce, spec: ForceSpec, pointer: str) -> Iterator[Check]:

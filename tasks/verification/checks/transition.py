@@ -7,39 +7,49 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
-from tasks.traces.equations import NotMath, evaluate
+from tasks.traces.equations import NotMath, Spread, evaluate
 from tasks.traces.family import BYSTANDER, FIRST, SECOND
 from tasks.traces.record import snake
-from tasks.verification.judging import fits, judge, reason, truth, why_open
+from tasks.verification.binding import spelled_label
+from tasks.verification.calculations import CLAUSE, EQUALS, Side, agree, calculations, label_of_step, same_kind, side_of
+from tasks.verification.fields import as_text
+from tasks.verification.judging import fits, fits_changed, judge, judge_told, known_elsewhere, reason, truth, why_open
+from tasks.verification.laws import belongs
 from tasks.verification.lexicon import TextNumber
-from tasks.verification.quantities import KELVIN, RELATIVE, ROUNDING_CAP, Stated, quantity, same
+from tasks.verification.quantities import Stated, near, same
 from tasks.verification.reading import BoundNumber, Reading, Text
 from tasks.verification.reference import Reference
-from tasks.verification.verdict import Check, check
+from tasks.verification.verdict import INVALID, Check, check
 from tasks.verification.words import DIRECTIONS, moment_words
 
 LONGEST_EQUATION = 2000
 _DECIMAL = re.compile(r"\d\.\d|\d{3}")
-_CLAUSE = re.compile(r"[;\n]|→|⇒|=>|\\Rightarrow|,\s(?=[A-Za-z])")
-_EQUALS = re.compile(r"(?<![<>!])[=≈]|\\approx")
+_SUBCLAUSE = re.compile(r"[,;.]\s|\band\b|\bwhile\b|\bwhereas\b|\bbut\b|\bso\b")
 _FROM = re.compile(r"\bfrom\b")
 
 
 def moment(reading: Reading, reference: Reference | None) -> Iterator[Check]:
     """The result is not told of the earlier moment (`from ... to ...` names both)."""
-    before, _ = moment_words(reference.family.event if reference else "")
+    before, after = moment_words(reference.family.event if reference else "")
     match = before.search(reading.change.text)
     if match and not _FROM.search(reading.change.text):
         pointer, rule = "/state_1/predicted_change", "the result is told of the earlier moment"
         yield check("temporal words after", False, pointer, "the state after", match[0], rule)
+    match = before.match(reading.effect.text)
+    if match and not after.search(reading.effect.text):
+        pointer, rule = "/transition/effect", "the effect is told of the earlier moment"
+        yield check("temporal words after", False, pointer, "what happens", match[0], rule)
 
 
 def rule(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """The rule names the family's law, and not that of another."""
     if reading.rule:
         named = True if reference.lexicon.rule.search(reading.rule) else None
-        yield check("rule", named, "/transition/rule", "the family's law", reading.rule, "the rule names the law")
+        if named is None and reference.family.laws:
+            named = belongs(reading.rule, reference.family.laws)
+        why = "this law governs other scenes" if named is False else "the rule names the law"
+        yield check("rule", named, "/transition/rule", "the family's law", reading.rule, why)
 
 
 def effect(reading: Reading, reference: Reference) -> Iterator[Check]:
@@ -75,13 +85,46 @@ def subject(reading: Reading, reference: Reference) -> Iterator[Check]:
         yield check("subject", False, "/transition/effect", tracked, names, why)
 
 
+def outcomes_by_body(reading: Reading, reference: Reference) -> Iterator[Check]:
+    """What is said to become of each of two bodies, clause by clause, where their outcomes differ."""
+    first, other = reference.outcome, reference.family.second_outcome(reference.solved)
+    names = reference.binding.names
+    if not isinstance(first, str) or other is None or not {FIRST, SECOND} <= names.keys():
+        return
+    due = {names[FIRST]: first, names[SECOND]: other}
+    for pointer, text in (
+        ("/transition/effect", reading.effect.text),
+        ("/state_1/predicted_change", reading.change.text),
+        ("/derivation", reading.derivation.text),
+    ):
+        for clause in _SUBCLAUSE.split(text):
+            mentioned = reference.binding.mentioned(clause) & due.keys()
+            claims = reference.lexicon.outcomes_in(clause)
+            if len(mentioned) == 1 and len(claims) == 1:
+                name, claim = mentioned.pop(), claims.pop()
+                ok, why = due[name] == claim, f"what becomes of the {name}"
+                yield check("exchanged outcome", ok, pointer, due[name], clause.strip(), why)
+
+
 def effect_values(reading: Reading, reference: Reference) -> Iterator[Check]:
     """The numbers of the effect."""
-    for key, number in reading.effect.numbers:
-        if key is not None:
-            yield judge(reference, "effect value", number.stated, key, "/transition/effect")
-        else:
-            yield from _unnamed(reference, number.stated, "effect value", "/transition/effect")
+    for bound in reading.effect.numbers:
+        yield from _told(reference, bound, reading.effect, "effect value", "/transition/effect")
+
+
+def _told(reference: Reference, bound: BoundNumber, text: Text, name: str, pointer: str) -> Iterator[Check]:
+    """A number of a sentence, against what it is told of; the rest of the sentence may give its direction."""
+    key, number = bound
+    if key is None:
+        yield from _unnamed(reference, number.stated, name, pointer)
+        return
+    stated = number.stated._replace(told=text.text[number.end :] or text.text)
+    yield judge_told(reference, name, stated, (key,), number.firm and _has_unit(reference, stated, key), pointer)
+
+
+def _has_unit(reference: Reference, stated: Stated, key: str) -> bool:
+    """Whether a number has a unit, where its quantity has one."""
+    return bool(stated.dimension) or reference.lexicon.dimensions[key] == "number"
 
 
 def _unnamed(reference: Reference, stated: Stated, name: str, pointer: str) -> Iterator[Check]:
@@ -90,27 +133,68 @@ def _unnamed(reference: Reference, stated: Stated, name: str, pointer: str) -> I
         return
     dimensions = reference.lexicon.dimensions
     keys = [key for key, kind in dimensions.items() if kind == stated.dimension and key in reference.solved]
-    if any(fits(reference, stated, key) for key in keys):
-        yield check(name, True, pointer, "a known quantity", stated, "equals a recomputed value", "transition")
-        return
-    likely = next((key for key in (reference.asked.target, reference.family.headline) if key in keys), None)
-    if likely is not None:
-        yield judge(reference, name, stated, likely, pointer)
+    fitting = any(fits(reference, stated, key) or fits_changed(reference, stated, key) for key in keys)
+    why = "equals a recomputed value" if fitting else "nothing says which quantity this is"
+    yield check(name, True if fitting else None, pointer, "a known quantity", stated, why, "transition")
 
 
 def equations(reading: Reading, reference: Reference) -> Iterator[Check]:
-    """Every chain of equalities of the equation; it abstains where none can be evaluated."""
+    """The equation: its calculations, its formula with the values of the state, its result; it abstains where none can be
+    evaluated."""
     text = reading.equation[:LONGEST_EQUATION]
     if not text:
         return
-    values, decided = _Symbols(reference), False
-    for clause in _CLAUSE.split(text):
-        for made in _clause(clause, values, reference):
-            decided = True
-            yield made
+    decided = False
+    for made in itertools.chain(_calculated(text, "equation", "/transition/equation"), _formulas(text, reference)):
+        decided = True
+        yield made
     if not decided:
         expected, why = "an equation that can be evaluated", "not read as mathematics"
         yield check("equation", None, "/transition/equation", expected, text, why)
+
+
+def miscalculated(reading: Reading, reference: Reference | None) -> Iterator[Check]:
+    """Calculations that are wrong whatever the physics is."""
+    made = itertools.chain(
+        _calculated(reading.equation[:LONGEST_EQUATION], "equation", "/transition/equation"),
+        calculated(reading, reference),
+    )
+    yield from (one for one in made if one.status == INVALID)
+
+
+def calculated(reading: Reading, reference: Reference | None) -> Iterator[Check]:
+    """The calculations in sentences and in values. That they are right does not make the transition right."""
+    texts = [
+        ("/transition/effect", reading.effect.text),
+        *((f"/transition/evidence/{i}", fact.text) for i, fact in enumerate(reading.evidence)),
+        ("/state_1/predicted_change", reading.change.text),
+        ("/derivation", reading.derivation.text),
+        ("/answer/explanation", reading.explanation.text),
+        *((result.pointer, as_text(result.value)) for result in reading.results),
+    ]
+    for pointer, text in texts:
+        if text:
+            yield from _calculated(text, "calculation", pointer)
+
+
+def _calculated(text: str, name: str, pointer: str) -> Iterator[Check]:
+    """Each step of each chain against the next."""
+    for chain in calculations(text):
+        for one, other in itertools.pairwise(chain):
+            ok: bool | None = agree(one, other)
+            if not ok and (one.open or other.open) and not same_kind(one, other):
+                ok, why = None, "a letter may be a unit or a symbol"
+            else:
+                why = "both sides have one value"
+            label = None if ok else label_of_step(one, other)
+            yield check(name, ok, pointer, f"{one.text} = {one.values[0].value:.5g}", other.text, why, label)
+
+
+def _formulas(text: str, reference: Reference) -> Iterator[Check]:
+    """The clauses of an equation whose symbols have values, and the results that they name."""
+    values = _Symbols(reference)
+    for clause in CLAUSE.split(text):
+        yield from _formula(clause, values, reference)
 
 
 class _Symbols(dict[str, float]):
@@ -121,7 +205,12 @@ class _Symbols(dict[str, float]):
         self.solved, self.lexicon = reference.solved, reference.lexicon
 
     def __missing__(self, symbol: str) -> float:
-        keys = self.lexicon.symbols[symbol]
+        numbered = "_" in symbol or symbol[-1:].isdigit()
+        keys = self.lexicon.symbols.get(symbol) or tuple(
+            self.lexicon.aliases.get(symbol.lower(), ()) if numbered else ()
+        )
+        if not keys:
+            raise KeyError(symbol)
         known = {float(value) for key in keys if isinstance(value := self.solved.get(key), int | float)}
         if len(known) != 1:
             raise KeyError(symbol)
@@ -129,50 +218,23 @@ class _Symbols(dict[str, float]):
         return math.radians(value) if self.lexicon.dimensions[keys[0]] == "angle" else value
 
 
-class _Side(NamedTuple):
-    """A part of a chain of equalities: its text, the values it may stand for, whether it needs the values of symbols."""
-
-    text: str
-    values: tuple[float, ...]
-    symbolic: bool
-
-
-def _clause(clause: str, values: Mapping[str, float], reference: Reference) -> Iterator[Check]:
-    """One chain of equalities: every part that has a value must have the same, and the last number is the result."""
-    parts = [part.strip() for part in _EQUALS.split(clause) if part.strip()]
+def _formula(clause: str, values: Mapping[str, float], reference: Reference) -> Iterator[Check]:
+    """A formula in symbols against the first number of its chain, and the last number as the quantity that is named."""
+    parts = [part.strip() for part in EQUALS.split(clause) if part.strip()]
     if len(parts) < 2:
         return
-    sides, result = _sides(parts, values)
-    numeric = [side for side in sides if not side.symbolic]
-    for one, other in itertools.pairwise(numeric):
-        agree, why = _agree(one.values, other.values, result), "both sides have one value"
-        yield check("equation", agree, "/transition/equation", f"{one.text} = {one.values[0]:.5g}", other.text, why)
-    if numeric:
-        other = numeric[0]
-        for one in (side for side in sides if side.symbolic):
-            agree, why = _agree(one.values, other.values, result), "the formula with the values of the state"
-            yield check("formula", agree, "/transition/equation", f"{one.text} = {one.values[0]:.5g}", other.text, why)
+    sides = [(part, side) for part in parts if (side := side_of(part)) is not None]
+    result = next((side.alone for _, side in reversed(sides) if side.alone is not None), None)
+    if sides:
+        other = sides[0][1]
+        for part in parts[1:]:
+            if side_of(part) is None and not _DECIMAL.search(part) and (value := _value(part, values)) is not None:
+                one = Side(part, (Spread(value, 0.0),), None, False)
+                shown, why = f"{part} = {value:.5g}", "the formula with the values of the state"
+                yield check("formula", agree(one, other), "/transition/equation", shown, other.text, why)
     key = _quantity_of(parts[0], reference)
     if key is not None and result is not None and fits(reference, result, key) is not None:
         yield judge(reference, "equation result", result, key, "/transition/equation")
-
-
-def _sides(parts: list[str], values: Mapping[str, float]) -> tuple[list[_Side], Stated | None]:
-    """The parts that have a value, and the last one that is a plain quantity."""
-    sides: list[_Side] = []
-    result: Stated | None = None
-    for part in parts:
-        item = quantity(part)
-        if item is not None:
-            result = item
-            sides.append(_Side(part, (item.value, item.raw), False))
-        elif (value := _value(part, {})) is not None:
-            sides.append(_Side(part, (value,), False))
-        elif part == parts[0] or _DECIMAL.search(part):
-            continue  # the quantity itself, or a formula with decimals, whose units are open
-        elif (value := _value(part, values)) is not None:
-            sides.append(_Side(part, (value,), True))
-    return sides, result
 
 
 def _value(text: str, values: Mapping[str, float]) -> float | None:
@@ -182,24 +244,22 @@ def _value(text: str, values: Mapping[str, float]) -> float | None:
         return None
 
 
+def _firmly_named(label: str, reference: Reference) -> tuple[str, ...]:
+    """The quantity that a label such as `F_b` or `weight of the ball` names without doubt."""
+    if not 0 < len(label) < 40:
+        return ()
+    binding = reference.binding
+    named = reference.lexicon.named(spelled_label(label), binding.labels, binding.roles, "")
+    return named.keys if named.firm else ()
+
+
 def _quantity_of(symbol: str, reference: Reference) -> str | None:
     """The quantity that the left side of an equation names: what is asked for, or the only known one."""
-    keys = [key for key in reference.lexicon.symbols.get(symbol, ()) if key in reference.solved]
+    known = reference.lexicon.symbols.get(symbol) or _firmly_named(symbol, reference)
+    keys = [key for key in known if key in reference.solved]
     if reference.asked.target in keys:
         return reference.asked.target
     return keys[0] if len(keys) == 1 else None
-
-
-def _agree(first: tuple[float, ...], second: tuple[float, ...], result: Stated | None) -> bool:
-    """Whether some reading of one side equals some reading of the other, within the tolerance of the result."""
-    pairs = itertools.product(first, second)
-    if result is not None and result.dimension == "temperature":
-        return any(abs(a - b) <= KELVIN for a, b in pairs)
-    return any(abs(a - b) <= RELATIVE * max(abs(a), abs(b)) + 1e-9 or _rounded(a, b, result) for a, b in pairs)
-
-
-def _rounded(one: float, other: float, result: Stated | None) -> bool:
-    return result is not None and abs(one - other) <= min(result.rounding, ROUNDING_CAP * max(abs(one), abs(other)))
 
 
 def evidence(reading: Reading, reference: Reference) -> Iterator[Check]:
@@ -223,11 +283,17 @@ def _fact(reading: Reading, reference: Reference, text: Text, bound: BoundNumber
     if ok is None:
         return
     label, why = "transition", "the fact as the state has it"
+    if not ok and (fits_changed(reference, number.stated, key) or not _is_firm(reference, number, key)):
+        return
     if not ok:
         label, why = reason(reference, number.stated, key, "state")
         if others := _holders(reference, number, key):
             label, why = "object", f"this is true of the {others[0]}"
     yield check("evidence", ok, pointer, truth(reference, key), text.around(number), why, label)
+
+
+def _is_firm(reference: Reference, number: TextNumber, key: str) -> bool:
+    return number.firm and _has_unit(reference, number.stated, key)
 
 
 def _misowned(reference: Reference, number: TextNumber, key: str) -> bool:
@@ -264,11 +330,9 @@ def _stray_fact(reading: Reading, reference: Reference, text: Text, number: Text
 def change(reading: Reading, reference: Reference) -> Iterator[Check]:
     """The predicted change: its numbers, and the outcome that it claims."""
     pointer = "/state_1/predicted_change"
-    for key, number in reading.change.numbers:
-        if key is not None:
-            yield judge(reference, "predicted change", number.stated, key, pointer)
-        elif not number.owner or not number.candidates:
-            yield from _unnamed(reference, number.stated, "predicted change", pointer)
+    for bound in reading.change.numbers:
+        if bound.key is not None or not bound.number.owner or not bound.number.candidates:
+            yield from _told(reference, bound, reading.change, "predicted change", pointer)
     outcome, claim = reference.outcome, reference.lexicon.outcome(reading.change.text)
     if outcome is not None and claim is not None and DIRECTIONS.isdisjoint(reference.lexicon.outcomes):
         why = "the outcome that follows from the state"
@@ -279,11 +343,19 @@ def results(reading: Reading, reference: Reference) -> Iterator[Check]:
     """The new variables: quantities, and the outcome that they claim."""
     outcome = reference.outcome
     for result in reading.results:
-        if result.key is not None and result.number is not None:
-            yield judge(reference, "new variable", result.number, result.key, result.pointer)
+        if result.keys and result.number is not None:
+            firm = result.firm or _unexplained(reading, reference, result.keys, result.number)
+            yield judge_told(reference, "new variable", result.number, result.keys, firm, result.pointer)
         elif result.claim is not None:
             ok, why = None if outcome is None else result.claim == outcome, "the outcome that follows from the state"
             yield check("new variable", ok, result.pointer, outcome, result.value, why)
+
+
+def _unexplained(reading: Reading, reference: Reference, keys: tuple[str, ...], stated: Stated) -> bool:
+    """Whether a number with the symbol of one quantity is no quantity of the scene at all, and nothing that the trace computes."""
+    if len(keys) != 1 or known_elsewhere(reference, stated):
+        return False
+    return not any(near(stated.value, value) or near(stated.raw, value) for value in reading.computed)
 
 
 def intervention(reading: Reading, reference: Reference) -> Iterator[Check]:
@@ -307,8 +379,10 @@ def intervention(reading: Reading, reference: Reference) -> Iterator[Check]:
         yield check("intervention", ok, f"{pointer}/response", again.response, stated.response, why)
     if stated is not None and stated.new_value is not None:
         new, after, dimension = stated.new_value, float(again.after[target]), reference.lexicon.dimensions[target]
-        ok = new.dimension in ("", dimension) and same(new, after, dimension)
-        yield check("intervention size", ok, f"{pointer}/new_value", f"{after:.4g}", new, why)
+        fitting: bool | None = new.dimension in ("", dimension) and same(new, after, dimension)
+        if not fitting and new.dimension not in ("", dimension) and not (reading.question or reference.gold):
+            fitting = None  # the quantity asked for was made out, perhaps wrongly
+        yield check("intervention size", fitting, f"{pointer}/new_value", f"{after:.4g}", new, why)
 
 
 def explanation(reading: Reading, reference: Reference) -> Iterator[Check]:
@@ -328,6 +402,10 @@ def explanation(reading: Reading, reference: Reference) -> Iterator[Check]:
 def _explained(reference: Reference, text: Text, key: str, number: TextNumber, pointer: str) -> Check:
     """A number that explains: true of the scene, or of the scene with the change that is asked for."""
     ok, shown = fits(reference, number.stated, key), text.around(number)
+    if ok is False and not _is_firm(reference, number, key):
+        ok = True if fits_changed(reference, number.stated, key) else None
+        why = "which quantity this is, is open" if ok is None else "solved again with the change"
+        return check("explanation", ok, pointer, truth(reference, key), shown, why)
     again = reference.counterfactual.after.get(key) if reference.counterfactual else None
     if ok is False and isinstance(again, float | int):
         ok = same(number.stated, float(again), reference.lexicon.dimensions[key])
