@@ -52,12 +52,14 @@ class Spending:
     `so_far(store, config, inputs)`: the configuration of a snapshot of what there is so far; None where there is nothing.
     `plan(store, config, inputs)`: what the shard would spend; None while its inputs are not in the store.
     `cost(artifact, config)`: tokens and money of a finished shard; None where no prices are known.
+    `failed(artifact)`: whether something that was asked for a finished shard failed, so that there is something to ask again.
     `preflight(config)`: BadInput where something that a shard needs to begin, such as a key, is not at hand.
     """
 
     so_far: Callable[[Store, Config, Mapping[str, Ref]], Config | None]
     plan: Callable[[Store, Config, Mapping[str, Ref]], Plan | None]
     cost: Callable[[Artifact, Config], dict[str, Any] | None]
+    failed: Callable[[Artifact], bool]
     preflight: Callable[[Config], None]
 
 

@@ -95,7 +95,8 @@ def run(store: Store, chain: str, configuration: Mapping[str, Any] | None = None
 
 
 def table(store: Store, record: str | Mapping[str, Any], name: str) -> pl.DataFrame:
-    """All rows of a table that a run's artifacts hold, over all its shards. `record` is a run's record, its id or `latest`.
+    """All rows of a table that a run's artifacts hold, over all its shards; where a stage handed rows of another on, the last stands.
+    `record` is a run's record, its id or `latest`.
 
     Raises BadInput for a table that there is not, and StoreError for a run that there is not.
     """
@@ -103,12 +104,15 @@ def table(store: Store, record: str | Mapping[str, Any], name: str) -> pl.DataFr
 
     from flows.record import read_record
     from storage.runs import artifacts_of
-    from storage.tables import SCHEMAS
+    from storage.tables import SCHEMAS, UNIQUE_KEYS
     from tasks.errors import BadInput
 
     if name not in SCHEMAS:
         raise BadInput(f"there is no table {name!r}; there are {', '.join(SCHEMAS)}")
     found = read_record(store, record) if isinstance(record, str) else record
     artifacts = [store.get(used.stage, used.key) for used in artifacts_of(found)]
-    rows = [artifact.read(name) for artifact in artifacts if artifact.parts(name)]
-    return pl.concat([pl.DataFrame(pl.from_arrow(SCHEMAS[name].empty_table())), *rows])
+    holding = [artifact for artifact in artifacts if artifact.parts(name)]
+    empty = pl.DataFrame(pl.from_arrow(SCHEMAS[name].empty_table()))
+    every = pl.concat([empty, *(artifact.read(name) for artifact in holding)])
+    handed_on = len({artifact.stage for artifact in holding}) > 1 and name in UNIQUE_KEYS
+    return every.unique(UNIQUE_KEYS[name], keep="last", maintain_order=True) if handed_on else every

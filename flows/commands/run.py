@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from flows.commands.context import Context, with_common_options
+from flows.commands.context import Context, refuses, with_common_options
 from flows.commands.launching import chain_options, computing, launched, server_for
 from flows.commands.texts import summary_text
 from tasks.errors import BadInput
@@ -177,6 +177,7 @@ def report(obj: Context, /, run: str) -> None:
     obj.emit({"run": record["id"], "report": url}, f"report: {url}")
 
 
+@refuses("--config", "it uses the configuration of RUN; the command of the run again takes another")
 @click.command()
 @click.argument("run", metavar="RUN")
 @click.option("--from", "start", required=True, metavar="STEP", help="The first step to recompute; `show` names them.")

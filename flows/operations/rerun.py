@@ -60,13 +60,18 @@ def _check_judges(record: dict[str, Any], start: str, judges: Collection[str]) -
 
 def _askings(store: Store, step: Planned, shards: Collection[str], only_failed: bool) -> dict[str, dict[str, str]]:
     """What tells this asking from those before. Failures are retried under a token only where the shard was finished with
-    them: an unfinished one has no artifact that could change."""
+    them: an unfinished one has no artifact that could change, and one without failures stays, with all that reads it."""
     token = run_id()
     if only_failed:
-        shards = [name for name in shards if store.find(step.stage.name, step.stage.key(*step.shards[name]))]
+        shards = [name for name in shards if _failed(store, step, name)]
     kind = "retried" if only_failed else "asking"
     kept = {name: {k: v for k, v in step.shards[name][0].items() if only_failed and k == "asking"} for name in shards}
     return {f"{step.name}[{name}]": kept[name] | {kind: token} for name in shards}
+
+
+def _failed(store: Store, step: Planned, shard: str) -> bool:
+    artifact = store.find(step.stage.name, step.stage.key(*step.shards[shard]))
+    return artifact is not None and step.stage.spending is not None and step.stage.spending.failed(artifact)
 
 
 def asked_again(request: Request) -> Request:

@@ -55,6 +55,11 @@ def cost(artifact: Artifact, config: Config) -> dict[str, Any] | None:
     }
 
 
+def failed(artifact: Artifact) -> bool:
+    """Whether a question of a finished artifact has no answer."""
+    return bool(artifact.read("responses")["status"].is_in(["api_error", "pending"]).any())
+
+
 def preflight(config: Config) -> None:
     """BadInput, naming the judge, where its key is not at hand."""
     spec = JudgeSpec.model_validate(config["spec"])
@@ -65,4 +70,4 @@ def preflight(config: Config) -> None:
         raise BadInput(f"judge {config['judge']}: {error}") from None
 
 
-SPENDING = Spending(so_far, would_send, cost, preflight)
+SPENDING = Spending(so_far, would_send, cost, failed, preflight)

@@ -530,3 +530,21 @@ def interrupt(message: object, pressed: list[bool] = []) -> str:  # noqa: B006
         pressed.append(True)
         os.kill(os.getpid(), signal.SIGINT)
     return "A"
+
+
+def test_a_rerun_refuses_another_configuration(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.toml").write_text("")
+    done = worldaudit(
+        "rerun", "latest", "--from", "scoring", "--config", str(tmp_path / "other.toml"), "--store", str(store)
+    )
+    assert done.code == 2 and "--config" in done.err and "configuration of RUN" in done.err
+
+
+def test_a_table_of_a_run_has_each_row_once(store: Path) -> None:
+    import worldaudit as api
+
+    opened = api.open_store(str(store))
+    for table, key in (("items", "uid"), ("answers", "uid"), ("groups", "group_id")):
+        rows = api.table(opened, "latest", table)
+        assert len(rows) == rows[key].n_unique() > 0, table
+    assert set(api.table(opened, "latest", "responses")["judge"]) == {"always-success", "coin"}

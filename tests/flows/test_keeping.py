@@ -54,7 +54,7 @@ def test_no_way_of_asking_again_changes_what_was_answered(store: Path, tmp_path:
 
     def script(seen):
         number = next(answers)
-        return Fail(400, {"error": {"message": "no"}}) if number % 17 == 5 and number < 73 else Say(f"Yes {number}")
+        return Fail(400, {"error": {"message": "no"}}) if number % 17 == 5 and number < 150 else Say(f"Yes {number}")
 
     with ScriptedServer(script, keep_images=False) as server:
         config = config_of(tmp_path, server.url)
@@ -65,7 +65,8 @@ def test_no_way_of_asking_again_changes_what_was_answered(store: Path, tmp_path:
             ["rerun", "latest", "--from", "inference", "--only-failed"],
             ["infer", "latest", "--judge", "g"],
         ):
-            done = worldaudit(*again, "--config", config, "--processes", "0", "--store", str(store))
+            config_for = ["--config", config] if again[0] == "infer" else []  # a rerun has its run's own
+            done = worldaudit(*again, *config_for, "--processes", "0", "--store", str(store))
             assert done.code == 0, (again, done.err)
             unchanged(before)
             keys.add(artifact_of(Store(store).read_run("latest"), "inference")["g"])
@@ -107,14 +108,12 @@ def test_a_rerun_beside_a_run_that_asks_the_same_judge_takes_nothing_from_it(sto
             "--store",
             str(store),
         ]
-        rerun += ["--config", config, "--no-prefect", "--processes", "0"]
+        rerun += ["--no-prefect", "--processes", "0"]
         environ = {**os.environ, "PYTHONPATH": str(ROOT)}
         first = subprocess.Popen(rerun, env=environ, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
         assert halfway.wait(300)
         run = next(record["id"] for record in Store(store).records() if record["state"] == "complete")
-        second = worldaudit(
-            "rerun", run, "--from", "inference", "--processes", "0", "--config", config, "--store", str(store)
-        )
+        second = worldaudit("rerun", run, "--from", "inference", "--processes", "0", "--store", str(store))
         assert second.code == 0, second.err
         assert first.poll() is None  # it did not wait for the first
         _, err = first.communicate(timeout=300)
@@ -133,9 +132,7 @@ def test_a_rerun_whose_preflight_fails_has_dropped_nothing(store: Path, tmp_path
         ask(store, config)
         before = contents(store) | {path: path.read_bytes() for path in store.glob("journal/*/*/*.jsonl")}
         alive[0] = False
-        done = worldaudit(
-            "rerun", "latest", "--from", "inference", "--config", config, "--processes", "0", "--store", str(store)
-        )
+        done = worldaudit("rerun", "latest", "--from", "inference", "--processes", "0", "--store", str(store))
         assert done.code == 2 and "preflight" in done.err, done
     unchanged(before)
 
