@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tasks.errors import StageFailed
+from tasks.printable import printable
 from tasks.worlds import process as module
 from tasks.worlds._child.server import _end_with_pipe
 from tasks.worlds._child.wire import Closed, TooLate, Wire, encode
@@ -186,7 +187,7 @@ def test_errors_keep_their_kind_and_text(child):
     assert str(rejected.value) == text
     with pytest.raises(StageFailed) as failed:
         child("fails", "ValueError", text)
-    assert str(failed.value) == f"Toy-v0: ValueError: {text}"
+    assert str(failed.value) == f"Toy-v0: ValueError: {printable(text)}"
     with pytest.raises(StageFailed, match="TypeError: object cannot be sent between processes"):
         child("unsendable")
     assert child("add") == 1
