@@ -160,5 +160,5 @@ def write_audit(inputs: Inputs, config: Config, writer: ArtifactWriter) -> None:
         writer.add("metrics", surface_rows(traces, pairs, config["seed"]))
 
 
-VERDICTS = Stage("trace-verdicts", 2, write_verdicts)
+VERDICTS = Stage("trace-verdicts", 3, write_verdicts)
 AUDIT = Stage("trace-audit", 3, write_audit)

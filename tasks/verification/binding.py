@@ -55,7 +55,10 @@ class Binding:
 
     def label(self, label: str, value: Any) -> Labeled:
         """The quantity that a variable states, by its name and its value's unit."""
-        label, plain_number = spelled_label(label), quantity(value)
+        plain_number = quantity(value)
+        if (key := self.labels.get(label)) is not None:
+            return Labeled((key,), plain_number, True)
+        label = spelled_label(label)
         named = self.lexicon.named(label, self.labels, self.roles, plain_number.dimension if plain_number else "")
         number = quantity(value, named.unit) if named.unit else plain_number
         return Labeled(named.keys, number, named.firm)

@@ -11,9 +11,10 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tasks.traces.equations import NotMath, Spread, spread
+from tasks.traces.equations import NotMath, Spread, evaluate, spread
 from tasks.verification.quantities import (
     KELVIN,
     POWERS_OF_TEN,
@@ -42,6 +43,7 @@ _SPOKEN_OPERATOR = re.compile(
 )
 _FUNCTION = re.compile(r"sin|cos|tan")
 _TRIGONOMETRY = re.compile(r"\b(sin|cos|tan)\s*\(([^()]*)\)")
+_FREE_DIGIT = re.compile(r"(?<![\w.])\d")  # of a number, not of a symbol
 _LETTERS = frozenset("mghTtNVA")  # units that may as well be symbols
 _OPEN_UNITS = re.compile(r"\d\s?[mghTtNVA](?![\w/·²³^°])")  # of which the letter may be a symbol
 
@@ -63,12 +65,15 @@ Chain = tuple[Side, ...]
 def calculations(text: str) -> tuple[Chain, ...]:
     """The chains of a text that compute something: at least two parts, one of them more than a number, or two quantities that
     are said to be the same."""
-    if not EQUALS.search(text):
+    first = EQUALS.search(text)
+    if first is None:
         return ()
+    if not EQUALS.search(text, first.end()) and not _FREE_DIGIT.search(text, 0, first.start()):
+        return ()  # `mass = 3 kg`
     chains: list[Chain] = []
     for clause in CLAUSE.split(text):
         parts = EQUALS.split(clause)
-        if len(parts) > 1:
+        if sum(_FREE_DIGIT.search(part) is not None for part in parts) > 1:
             chains += _chains(parts)
         if len(chains) >= MOST_CHAINS:
             break
@@ -115,6 +120,7 @@ def _chains(parts: list[str]) -> list[Chain]:
     return chains
 
 
+@functools.lru_cache(maxsize=4096)
 def _side(part: str, is_first: bool, is_last: bool) -> Side | None:
     """A part as mathematics: the end of the first part, the beginning of the last, the whole of one between them."""
     if len(part) > LONGEST_PART and not (is_first or is_last):
@@ -131,7 +137,7 @@ def _side(part: str, is_first: bool, is_last: bool) -> Side | None:
         return Side(text, (raw, Spread(value, abs(scale) * raw.rounding)), alone, alone.unit in _LETTERS)
     if not _OPERATOR.search(text):
         return None
-    values = tuple(dict.fromkeys(_values(text)))
+    values = tuple(dict.fromkeys(_values(text, _exact)))
     return Side(text, values, None, bool(_OPEN_UNITS.search(text))) if values else None
 
 
@@ -159,7 +165,17 @@ def _math_of(part: str, is_first: bool) -> str:
     return "" if text[-1:] and text[-1:] in "*/·⋅×∙÷^(+-−–√" else text
 
 
-def _values(text: str) -> list[Spread]:
+def _exact(text: str, values: Mapping[str, float]) -> Spread:
+    return Spread(evaluate(text, values), 0.0)
+
+
+@functools.lru_cache(maxsize=1024)
+def _rounded(side: Side) -> tuple[Spread, ...]:
+    """The values of a side with what they may be off."""
+    return side.values if side.alone is not None else tuple(_values(side.text, spread))
+
+
+def _values(text: str, computed: Callable[[str, Mapping[str, float]], Spread]) -> list[Spread]:
     """The values that an expression may have: with bare numbers, and with its units."""
     factors: dict[str, float] = {}
 
@@ -185,7 +201,7 @@ def _values(text: str) -> list[Spread]:
         bare_angles = plain if _FUNCTION.search(plain) else plain.replace("°", "")
         for form in dict.fromkeys((plain, in_degrees, bare_angles)):
             try:
-                made.append(spread(form, factors))
+                made.append(computed(form, factors))
             except NotMath:
                 continue
     return made
@@ -207,7 +223,10 @@ def _rounding(text: str) -> float:
 def agree(one: Side, other: Side) -> bool:
     """Whether some reading of one side equals some reading of the other."""
     temperature = any(side.alone is not None and side.alone.dimension == "temperature" for side in (one, other))
-    for (a, off_a), (b, off_b) in itertools.product(one.values, other.values):
+    for (a, _), (b, _) in itertools.product(one.values, other.values):
+        if abs(a - b) <= RELATIVE * max(abs(a), abs(b)) + 1e-9:
+            return True
+    for (a, off_a), (b, off_b) in itertools.product(_rounded(one), _rounded(other)):
         allowed = RELATIVE * max(abs(a), abs(b)) + off_a + off_b + 1e-9
         if abs(a - b) <= max(allowed, KELVIN if temperature else 0.0):
             return True

@@ -15,6 +15,9 @@ from tasks.verification.quantities import point_for_comma
 LONGEST = 20_000  # characters of one field that are read
 
 
+_PLAIN = frozenset("\\${,").isdisjoint
+
+
 def as_dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
@@ -25,7 +28,9 @@ def as_list(value: Any) -> list[Any]:
 
 def as_text(value: Any) -> str:
     """A text as it is read: without LaTeX, with decimal points."""
-    return point_for_comma(latex.plain(value[:LONGEST])) if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return value if _PLAIN(value) and len(value) <= LONGEST else point_for_comma(latex.plain(value[:LONGEST]))
 
 
 def as_unit(value: Any) -> str | None:

@@ -31,15 +31,14 @@ from tasks.verification.words import negated, occurrences
 
 class TextNumber(NamedTuple):
     """A number in a text, the canonical keys of the quantities that the words before it may mean (empty: nothing named), the
-    name of the object it is told of ("" where none is named). `firm`: the words leave no doubt, so that a number that differs
-    is a wrong one."""
+    name of the object it is told of ("" where none is named). The words before it begin at `context`."""
 
     candidates: tuple[str, ...]
     owner: str
     stated: Stated
     start: int
     end: int
-    firm: bool = True
+    context: int = 0
 
 
 _SUFFIXES = (
@@ -361,8 +360,7 @@ def _numbers(family_name: str, text: str, objects: tuple[str, ...]) -> tuple[Tex
         item = stated(*parsed, spelled)
         previous = end
         if item is not None:
-            firm = bool(candidates) and lexicon.firmly(lowered, before, start, objects)
-            read.append(TextNumber(candidates, owner, item, start, end, firm))
+            read.append(TextNumber(candidates, owner, item, start, end, before))
     return tuple(read)
 
 

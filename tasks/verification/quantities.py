@@ -166,6 +166,7 @@ def _of_number(value: float, spelled: str) -> Stated | None:
     return stated(float(value), decimals, spelled)
 
 
+@functools.lru_cache(maxsize=4096)
 def _of_text(text: str, spelled: str) -> Stated | None:
     text = point_for_comma(latex.plain(text.strip()))
     match = QUANTITY.match(text)
@@ -202,6 +203,7 @@ def forget() -> None:
     """Drop the numbers that were read, as a measurement of speed needs."""
     number.cache_clear()
     _of_number.cache_clear()
+    _of_text.cache_clear()
 
 
 def same(stated: Stated, expected: float, dimension: str) -> bool:

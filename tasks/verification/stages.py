@@ -79,4 +79,4 @@ def _metrics(verified: Verified, judge: str) -> list[dict[str, Any]]:
 
 
 SUBMISSIONS = Stage("trace-submissions", 1, write_submissions, _without_path)
-VERIFY = Stage("trace-verify", 3, write_verification)
+VERIFY = Stage("trace-verify", 4, write_verification)

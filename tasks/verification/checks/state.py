@@ -30,6 +30,7 @@ from tasks.verification.words import (
 _SPEED = dimension_of("m/s")
 _POSITIVE = frozenset(map(dimension_of, ("kg", "kg/m³", "s", "m³", "m²")))
 _SMOOTH = r"^(?:the )?(?:floor|ramp|incline|slope|surface|table|plane)?(?: is)? ?(?:frictionless|smooth)\b|\bno friction\b|friction is (?:negligible|ignored|neglected|zero)"
+MOST_RELATIONS = 200  # that are held against each other
 _LIGHT = 3e8
 Pair = tuple[str, str, str]  # (kind, first, second)
 
@@ -85,9 +86,12 @@ def relations(reading: Reading, reference: Reference | None) -> Iterator[Check]:
     """Relations that exclude each other, that are contrary to the scene, or that are told of another object."""
     stated = [
         (i, (relation.kind, *relation.args[:2]))
-        for i, relation in enumerate(reading.relations)
+        for i, relation in enumerate(reading.relations[:MOST_RELATIONS])
         if relation.kind is not None
     ]
+    if len(reading.relations) > MOST_RELATIONS:
+        found, rule = f"{len(reading.relations)} relations", "the rest is not read"
+        yield check("relation", None, "/state_0/relations", f"at most {MOST_RELATIONS}", found, rule)
     pairs: list[tuple[int, Pair]] = [(i, (kind, one, two)) for i, (kind, one, two) in stated]
     wanted = reference.relations if reference else ()
     for n, (i, pair) in enumerate(pairs):

@@ -119,12 +119,8 @@ def _told(reference: Reference, bound: BoundNumber, text: Text, name: str, point
         yield from _unnamed(reference, number.stated, name, pointer)
         return
     stated = number.stated._replace(told=text.text[number.end :] or text.text)
-    yield judge_told(reference, name, stated, (key,), number.firm and _has_unit(reference, stated, key), pointer)
-
-
-def _has_unit(reference: Reference, stated: Stated, key: str) -> bool:
-    """Whether a number has a unit, where its quantity has one."""
-    return bool(stated.dimension) or reference.lexicon.dimensions[key] == "number"
+    firm = fits(reference, stated, key) is not False or _is_firm(reference, text, number, key)
+    yield judge_told(reference, name, stated, (key,), firm, pointer)
 
 
 def _unnamed(reference: Reference, stated: Stated, name: str, pointer: str) -> Iterator[Check]:
@@ -283,7 +279,7 @@ def _fact(reading: Reading, reference: Reference, text: Text, bound: BoundNumber
     if ok is None:
         return
     label, why = "transition", "the fact as the state has it"
-    if not ok and (fits_changed(reference, number.stated, key) or not _is_firm(reference, number, key)):
+    if not ok and (fits_changed(reference, number.stated, key) or not _is_firm(reference, text, number, key)):
         return
     if not ok:
         label, why = reason(reference, number.stated, key, "state")
@@ -292,8 +288,12 @@ def _fact(reading: Reading, reference: Reference, text: Text, bound: BoundNumber
     yield check("evidence", ok, pointer, truth(reference, key), text.around(number), why, label)
 
 
-def _is_firm(reference: Reference, number: TextNumber, key: str) -> bool:
-    return number.firm and _has_unit(reference, number.stated, key)
+def _is_firm(reference: Reference, text: Text, number: TextNumber, key: str) -> bool:
+    """Whether the words leave no doubt of which quantity a number is, and it has a unit where its quantity has one."""
+    if not number.stated.dimension and reference.lexicon.dimensions[key] != "number":
+        return False
+    objects = reference.binding.objects
+    return reference.lexicon.firmly(text.text.lower(), number.context, number.start, objects)
 
 
 def _misowned(reference: Reference, number: TextNumber, key: str) -> bool:
@@ -402,7 +402,7 @@ def explanation(reading: Reading, reference: Reference) -> Iterator[Check]:
 def _explained(reference: Reference, text: Text, key: str, number: TextNumber, pointer: str) -> Check:
     """A number that explains: true of the scene, or of the scene with the change that is asked for."""
     ok, shown = fits(reference, number.stated, key), text.around(number)
-    if ok is False and not _is_firm(reference, number, key):
+    if ok is False and not _is_firm(reference, text, number, key):
         ok = True if fits_changed(reference, number.stated, key) else None
         why = "which quantity this is, is open" if ok is None else "solved again with the change"
         return check("explanation", ok, pointer, truth(reference, key), shown, why)
