@@ -20,8 +20,8 @@ import jsonschema
 
 from tasks.traces import bank, gates, pairs
 from tasks.traces.record import render
+from tasks.traces.remembered import forget
 from tasks.traces.schema import LENIENT
-from tasks.verification.lexicon import forget
 from tasks.verification.verifier import verify
 
 SHARES = {

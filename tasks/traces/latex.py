@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 from typing import Any
+
+from tasks.traces.remembered import remembered
 
 LONGEST = 20_000  # characters that are read as LaTeX
 DEEPEST = 60  # braces within braces
@@ -34,7 +35,7 @@ def plain(text: str) -> str:
     return text if _MARKS.isdisjoint(text) else _plain(text)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(4096)
 def _plain(text: str) -> str:
     from pylatexenc.latexwalker import LatexWalker, LatexWalkerError
 

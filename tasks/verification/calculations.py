@@ -8,20 +8,19 @@ rounding of their own numbers allows.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tasks.traces.equations import NotMath, Spread, evaluate, spread
+from tasks.traces.remembered import remembered
 from tasks.verification.quantities import (
     KELVIN,
-    POWERS_OF_TEN,
     RELATIVE,
     UNIT,
     Stated,
-    near,
+    is_slip_of_units,
     number,
     quantity,
     spelled_unit,
@@ -61,7 +60,7 @@ class Side(NamedTuple):
 Chain = tuple[Side, ...]
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(4096)
 def calculations(text: str) -> tuple[Chain, ...]:
     """The chains of a text that compute something: at least two parts, one of them more than a number, or two quantities that
     are said to be the same."""
@@ -101,7 +100,7 @@ def label_of_step(one: Side, other: Side) -> str:
     if same_kind(one, other):
         return "unit_scale"
     ratios = [a.value / b.value for a, b in itertools.product(one.values, other.values) if a.value * b.value > 0]
-    return "unit_scale" if any(near(ratio, power) for ratio in ratios for power in POWERS_OF_TEN) else "transition"
+    return "unit_scale" if any(map(is_slip_of_units, ratios)) else "transition"
 
 
 def _chains(parts: list[str]) -> list[Chain]:
@@ -120,7 +119,7 @@ def _chains(parts: list[str]) -> list[Chain]:
     return chains
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(4096)
 def _side(part: str, is_first: bool, is_last: bool) -> Side | None:
     """A part as mathematics: the end of the first part, the beginning of the last, the whole of one between them."""
     if len(part) > LONGEST_PART and not (is_first or is_last):
@@ -169,7 +168,7 @@ def _exact(text: str, values: Mapping[str, float]) -> Spread:
     return Spread(evaluate(text, values), 0.0)
 
 
-@functools.lru_cache(maxsize=1024)
+@remembered(1024)
 def _rounded(side: Side) -> tuple[Spread, ...]:
     """The values of a side with what they may be off."""
     return side.values if side.alone is not None else tuple(_values(side.text, spread))

@@ -47,7 +47,7 @@ class _Refused(ValueError):
 
 
 class _Found(NamedTuple):
-    """An object in a text, what was needed to read it, and where it lies."""
+    """An object in a text, out of its wrapper, what was needed to read it, and where it lies."""
 
     value: dict[str, Any]
     liberties: tuple[str, ...]
@@ -110,12 +110,12 @@ def _among(text: str, steps: tuple[str, ...]) -> Decoded:
     """The last object of the text that tells a trace; else one that was cut off."""
     complaints: list[str] = []
     found = list(_objects(text, complaints))
-    most = min(2, max((parts_in(unwrapped(one.value)) for one in found), default=0))
-    if most:
-        last = [one for one in found if parts_in(unwrapped(one.value)) >= most][-1]
+    parts = [parts_in(one.value) for one in found]
+    if most := min(2, max(parts, default=0)):
+        last = [one for one, count in zip(found, parts, strict=True) if count >= most][-1]
         around = text[: last.start].strip() or text[last.end :].strip()
         order = (*((_AROUND,) if around else ()), *steps, *last.liberties)
-        return Decoded(unwrapped(last.value), "ok", order)
+        return Decoded(last.value, "ok", order)
     if complaints:
         return Decoded(None, "none", steps, complaints[-1])
     return _cut_off(text, steps) or Decoded(None, "none", steps, _why_none(text))
@@ -146,7 +146,7 @@ def _objects(text: str, complaints: list[str]) -> Iterator[_Found]:
                 continue
             end, liberties = reader.at, tuple(reader.liberties)
         if isinstance(value, dict):
-            yield _Found(value, liberties, start, end)
+            yield _Found(unwrapped(value), liberties, start, end)
         at = end
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tasks.traces.units import from_canonical
-from tasks.verification.quantities import POWERS_OF_TEN, Stated, near, quantity, same
+from tasks.verification.quantities import Stated, is_slip_of_units, near, quantity, same
 from tasks.verification.reference import Reference
 from tasks.verification.verdict import CHECKS, Check, Expected, check
 from tasks.verification.words import direction
@@ -51,7 +51,7 @@ def reason(reference: Reference, stated: Stated, key: str, default: str) -> tupl
             return "temporal", "this is the value of the other moment"
     if expected and dimension != "temperature":
         ratio = stated.value / expected
-        if ratio > 0 and any(near(ratio, power) for power in POWERS_OF_TEN):
+        if is_slip_of_units(ratio):
             return "unit_scale", OFF_BY_TEN
         if near(ratio, -1.0):
             return "unit_scale", "the sign is reversed"

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from tasks.traces.families import FAMILIES
 from tasks.traces.family import Family
 from tasks.traces.record import key_name, snake
+from tasks.traces.remembered import remembered
 from tasks.traces.units import Unit, unit
-from tasks.verification import quantities
 from tasks.verification.quantities import (
     NUMBER_WORDS,
     QUANTITY,
@@ -332,12 +332,12 @@ _OPERATOR_AFTER = re.compile(r"\s?[·⋅*×/√π^+²³(]|[α-ωa-zA-Z]")
 _UNIT_PATTERN = re.compile(UNIT)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(4096)
 def _outcomes(family_name: str, text: str) -> frozenset[str]:
     return frozenset(lexicon_of(family_name).outcomes_in(text))
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(4096)
 def _numbers(family_name: str, text: str, objects: tuple[str, ...]) -> tuple[TextNumber, ...]:
     lowered = text.lower()
     places = _places_of_numbers(text, lowered)
@@ -384,10 +384,3 @@ def _within_formula(text: str, start: int, end: int) -> bool:
 @functools.cache
 def lexicon_of(family_name: str) -> Lexicon:
     return Lexicon(FAMILIES[family_name])
-
-
-def forget() -> None:
-    """Drop the texts that were read, as a measurement of speed needs."""
-    _numbers.cache_clear()
-    _outcomes.cache_clear()
-    quantities.forget()

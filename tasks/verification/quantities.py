@@ -9,11 +9,12 @@ import re
 from typing import Any, NamedTuple
 
 from tasks.traces import latex
+from tasks.traces.remembered import remembered
 from tasks.traces.units import SUPERSCRIPTS, Unit, unit
 
 RELATIVE = 0.012  # the tolerance of a stated number: 1 % (paper 2, state verifier) and three-digit rounding
 ROUNDING_CAP = 0.025  # a number's own decimals excuse no more than this
-POWERS_OF_TEN = tuple(10.0**k for k in (-6, -4, -3, -2, -1, 1, 2, 3, 4, 6))  # by which slips of units are off
+_POWERS_OF_TEN = tuple(10.0**k for k in (-6, -4, -3, -2, -1, 1, 2, 3, 4, 6))  # by which slips of units are off
 KELVIN = 0.8  # the tolerance of a temperature
 
 NUMBER_WORDS = {
@@ -71,7 +72,7 @@ _LONELY_UNIT = re.compile(rf"^{UNIT}$")
 WORD_NUMBER = re.compile(rf"\b({'|'.join(NUMBER_WORDS)})\b(?=\s+(?:{UNIT}))", re.IGNORECASE)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(4096)
 def number(text: str) -> tuple[float, int] | None:
     """The value of a number as people write it, and how many decimals it shows; None where it is none, or is beyond what a
     float holds."""
@@ -153,7 +154,7 @@ def quantity(value: Any, spelled: str | None = None) -> Stated | None:
     return None
 
 
-@functools.lru_cache(maxsize=4096, typed=True)  # a trace states one number in many places
+@remembered(4096, typed=True)  # a trace states one number in many places
 def _of_number(value: float, spelled: str) -> Stated | None:
     decimals = 0
     if isinstance(value, float):
@@ -166,7 +167,7 @@ def _of_number(value: float, spelled: str) -> Stated | None:
     return stated(float(value), decimals, spelled)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered(4096)
 def _of_text(text: str, spelled: str) -> Stated | None:
     text = point_for_comma(latex.plain(text.strip()))
     match = QUANTITY.match(text)
@@ -199,13 +200,6 @@ def point_for_comma(text: str) -> str:
     return _DECIMAL_COMMA.sub(r"\1.\2", text) if "," in text else text
 
 
-def forget() -> None:
-    """Drop the numbers that were read, as a measurement of speed needs."""
-    number.cache_clear()
-    _of_number.cache_clear()
-    _of_text.cache_clear()
-
-
 def same(stated: Stated, expected: float, dimension: str) -> bool:
     """Whether a stated number is `expected` within the tolerance."""
     if dimension == "temperature":
@@ -218,3 +212,8 @@ def same(stated: Stated, expected: float, dimension: str) -> bool:
 
 def near(one: float, other: float) -> bool:
     return abs(one - other) <= RELATIVE * max(abs(one), abs(other)) + 1e-12
+
+
+def is_slip_of_units(ratio: float) -> bool:
+    """Whether a number that is off by this factor is off by a power of ten."""
+    return any(near(ratio, power) for power in _POWERS_OF_TEN)

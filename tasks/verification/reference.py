@@ -7,17 +7,14 @@ import functools
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from tasks.traces.families import FAMILIES
 from tasks.traces.family import Family, ForceSpec, State
 from tasks.traces.record import snake
 from tasks.verification.asked import COUNTERFACTUAL, Asked, asked_of
 from tasks.verification.binding import Binding
-from tasks.verification.fields import as_text
 from tasks.verification.lexicon import Lexicon, TextNumber
 from tasks.verification.quantities import Stated, near, same
-from tasks.verification.reading import Reading, read
+from tasks.verification.reading import Reading
 from tasks.verification.verdict import Gold
 from tasks.verification.words import occurrences, relation_type
 
@@ -50,7 +47,6 @@ class Reference:
     relations: Relations
     given_attributes: Mapping[str, Mapping[str, float]]
     counterfactual: Counterfactual | None
-    told_forces: tuple[tuple[str, str, str, float | None], ...] | None = None  # those of a gold trace
 
     @property
     def outcome(self) -> float | str | None:
@@ -107,32 +103,6 @@ def refer(reading: Reading, binding: Binding, gold: Gold | None) -> Reference:
         relations=relations,
         given_attributes=attributes,
         counterfactual=counterfactual,
-        told_forces=gold.forces if gold is not None else None,
-    )
-
-
-def gold_from_trace(trace: Mapping[str, Any]) -> Gold:
-    """What a trace that is held to be right says of its scene, to judge others of the same question by. ValueError where its
-    family is not known."""
-    family = FAMILIES.get(str(trace.get("scenario_family")))
-    if family is None:
-        raise ValueError(f"the family {trace.get('scenario_family')!r} is not known")
-    reading, binding = read(trace, family)
-    assert binding is not None
-    known = refer(reading, binding, None)
-    asked = known.asked
-    return Gold(
-        state=known.state,
-        names=dict(binding.names),
-        target=asked.target or "",
-        question_type=asked.kind or "",
-        intervened=(asked.parameter, asked.factor) if asked.parameter else None,
-        relations=tuple((r.kind, r.args[0], r.args[1]) for r in reading.relations if r.kind and len(r.args) >= 2),
-        attributes={name: dict(given) for name, given in known.given_attributes.items()},
-        forces=tuple(
-            (force.name, force.target, as_text(force.direction), force.magnitude.value if force.magnitude else None)
-            for force in reading.forces
-        ),
     )
 
 

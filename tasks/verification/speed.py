@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tasks.verification.lexicon import forget
+from tasks.traces.remembered import forget
 from tasks.verification.verifier import verify
 
 

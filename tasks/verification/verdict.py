@@ -142,8 +142,7 @@ def verdict_of(checks: Sequence[Check], family: str | None, repairs: tuple[str, 
 @dataclass(frozen=True)
 class Gold:
     """What is known of the scene beside the trace. `relations` are (type, first, second), `attributes` are numbers in
-    canonical units by object and attribute, `forces` are (name, body, direction, magnitude in N) where a trace told them; None
-    where the family says which act."""
+    canonical units by object and attribute."""
 
     state: State
     names: dict[str, str]
@@ -152,7 +151,6 @@ class Gold:
     intervened: tuple[str, float] | None
     relations: tuple[tuple[str, str, str], ...]
     attributes: dict[str, dict[str, float]]
-    forces: tuple[tuple[str, str, str, float | None], ...] | None = None
 
 
 def gold_of(record: Record) -> Gold:

@@ -10,7 +10,7 @@ from tasks.traces.record import snake
 from tasks.traces.units import dimension as dimension_of
 from tasks.verification.fields import as_text
 from tasks.verification.judging import OFF_BY_TEN, fits, judge, judge_told, known_elsewhere, reason, truth
-from tasks.verification.quantities import POWERS_OF_TEN, Stated, near, same
+from tasks.verification.quantities import Stated, same
 from tasks.verification.reading import Attribute, Placed, Reading, StatedForce
 from tasks.verification.reference import Reference
 from tasks.verification.verdict import ABSTAIN, Check, check
@@ -84,15 +84,14 @@ def _is_entity(name: str, known: set[str]) -> bool:
 
 def relations(reading: Reading, reference: Reference | None) -> Iterator[Check]:
     """Relations that exclude each other, that are contrary to the scene, or that are told of another object."""
-    stated = [
-        (i, (relation.kind, *relation.args[:2]))
+    pairs: list[tuple[int, Pair]] = [
+        (i, (relation.kind, relation.args[0], relation.args[1]))
         for i, relation in enumerate(reading.relations[:MOST_RELATIONS])
         if relation.kind is not None
     ]
     if len(reading.relations) > MOST_RELATIONS:
         found, rule = f"{len(reading.relations)} relations", "the rest is not read"
         yield check("relation", None, "/state_0/relations", f"at most {MOST_RELATIONS}", found, rule)
-    pairs: list[tuple[int, Pair]] = [(i, (kind, one, two)) for i, (kind, one, two) in stated]
     wanted = reference.relations if reference else ()
     for n, (i, pair) in enumerate(pairs):
         pointer = f"/state_0/relations/{i}"
@@ -279,9 +278,6 @@ def plausibility(reading: Reading, reference: Reference) -> Iterator[Check]:
 
 def forces(reading: Reading, reference: Reference) -> Iterator[Check]:
     """Each stated force against the one that acts, by name and body; then what is left over on either side."""
-    if reference.told_forces is not None:
-        yield from _forces_of_gold(reading, reference.told_forces)
-        return
     if not reading.forces:
         return
     acting = [_Acting(reference, spec) for spec in reference.forces]
@@ -307,55 +303,6 @@ def forces(reading: Reading, reference: Reference) -> Iterator[Check]:
         for one in left:
             expected, rule = f"{one.name} on {one.target}", f"the {one.spec.name} is missing"
             yield check("force missing", False, "/state_0/forces", expected, "none", rule)
-
-
-def _forces_of_gold(reading: Reading, told: Iterable[tuple[str, str, str, float | None]]) -> Iterator[Check]:
-    """The forces against those that a gold trace tells."""
-    left = list(enumerate(reading.forces))
-    for name, target, way, size in told:
-        found = next((one for one in left if one[1].name == name and one[1].target == target), None)
-        if found is None:
-            elsewhere = next((one for one in left if one[1].name == name), None)
-            if elsewhere is None:
-                rule, missing = f"the {name} is missing", f"{name} on {target}"
-                yield check("force missing", False, "/state_0/forces", missing, "none", rule)
-            else:
-                left.remove(elsewhere)
-                pointer, rule = f"/state_0/forces/{elsewhere[0]}/target", f"{name} acts on another body"
-                yield check("force body", False, pointer, target, elsewhere[1].target, rule)
-            continue
-        left.remove(found)
-        i, force = found
-        stated, due = direction(as_text(force.direction)), direction(way)
-        clash = opposed(stated, due) if stated and due else None
-        if clash is None and way and force.direction:
-            clash = _opposed_in_words(as_text(force.direction).lower(), way.lower())
-        yield check(
-            "force direction",
-            None if clash is None else not clash,
-            f"/state_0/forces/{i}/direction",
-            way,
-            force.direction,
-            name,
-        )
-        if size is not None and force.magnitude is not None:
-            ok = same(force.magnitude, size, "")
-            label = (
-                "unit_scale"
-                if not ok and size and any(near(force.magnitude.value / size, p) for p in POWERS_OF_TEN)
-                else None
-            )
-            yield check(
-                "force magnitude", ok, f"/state_0/forces/{i}/magnitude", f"{size:.4g} N", force.magnitude, name, label
-            )
-
-
-def _opposed_in_words(one: str, other: str) -> bool | None:
-    """Whether two directions that are no vectors exclude each other; None where that cannot be told."""
-    for first, second in (("toward", "away"), ("perpendicular", "parallel"), ("into", "out of")):
-        if (first in one and second in other) or (second in one and first in other):
-            return True
-    return False if one == other else None
 
 
 def _targeted(force: StatedForce, acting: list[_Acting]) -> StatedForce:
