@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,11 +30,10 @@ class Release(NamedTuple):
 
 def rows_by_table(record: Mapping[str, Any]) -> dict[str, int]:
     """How many rows of each table a run's steps wrote."""
-    rows: dict[str, int] = {}
+    rows: Counter[str] = Counter()
     for entry in record["stages"]:
-        for table, count in entry["rows"].items():
-            rows[table] = rows.get(table, 0) + count
-    return rows
+        rows.update(entry["rows"])
+    return dict(rows)
 
 
 def release(store: Store, record: Mapping[str, Any]) -> Release:

@@ -9,9 +9,10 @@ from typing import Any
 import polars as pl
 
 from flows.judging import judge_specs
-from flows.record import artifact_of, read_record, records
+from flows.record import artifact_of, read_record
 from flows.runner import Runner
 from storage import Store
+from storage.store import ArtifactError, StoreError
 from tasks.config import Configuration
 from tasks.errors import BadInput
 from tasks.exams import ANSWERS, RELEASE
@@ -98,11 +99,9 @@ def bank(store: Store, name: str) -> dict[str, Any]:
     def whole(record: Mapping[str, Any]) -> bool:
         return bool(record["kind"] == "bank" and record["state"] == "complete" and artifact_of(record, BANK.name))
 
-    if not any(whole(record) for record in records(store)):
-        raise BadInput(f"no bank {name!r} in {store.location}: `worldaudit traces generate` makes one")
     try:
         return read_record(store, name, whole, "bank")
-    except Exception as error:
+    except (StoreError, ArtifactError) as error:
         raise BadInput(f"{error}; `worldaudit traces generate` makes a bank") from None
 
 

@@ -14,11 +14,12 @@ import secrets
 import shlex
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
+from flows.location import store_location
 from flows.request import Request
 from storage import Store
 from storage.store import code_commit, now, package_versions
@@ -27,7 +28,6 @@ from tasks.stage import Ref, ShardResult, describe
 
 VERSION = 2  # of the record's form; see `upgraded`
 REPORTS = "reports"  # the step that writes the report; it has no artifact
-DEFAULT_STORE = "worldaudit-store"
 
 
 def run_id() -> str:
@@ -120,11 +120,10 @@ class Record:
                 "key": result.ref.key,
             }
             self.artifact(entry["name"], shard, result.ref)
-        rows: dict[str, int] = {}
+        rows: Counter[str] = Counter()
         for shard_entry in entry["shards"].values():
-            for table, count in shard_entry.get("rows", {}).items():
-                rows[table] = rows.get(table, 0) + count
-        entry["rows"] = rows
+            rows.update(shard_entry.get("rows", {}))
+        entry["rows"] = dict(rows)
 
     def artifact(self, step: str, shard: str, ref: Ref) -> None:
         """An artifact that the run made, found or started from."""
@@ -154,7 +153,7 @@ class Record:
         if isinstance(error, BadInput):
             return f"mend what the message names, then: {self.request.command}"
         words = ["worldaudit", "rerun", self.id, "--from", step, "--only-failed"]
-        if self.request.store != str(Path.cwd() / DEFAULT_STORE):
+        if self.request.store != store_location(None):
             words += ["--store", self.request.store]
         return shlex.join(words)
 
@@ -178,6 +177,13 @@ def read_record(
 def records(store: Store) -> Iterator[dict[str, Any]]:
     """The records of all runs in today's form, newest first."""
     return map(upgraded, store.records())
+
+
+def examined(store: Store) -> tuple[list[dict[str, Any]], list[str]]:
+    """(the records of all runs in today's form, newest first; the ids of damaged runs, oldest first), in one pass."""
+    every = list(store.examined_runs())
+    whole = [upgraded(record) for _, record in every if record is not None]
+    return whole, [run_id for run_id, record in reversed(every) if record is None]
 
 
 def artifact_of(record: Mapping[str, Any], step: str) -> dict[str, str]:

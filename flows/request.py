@@ -28,8 +28,6 @@ from tasks.registry import Registry
 if TYPE_CHECKING:
     from tasks.stage import Stage
 
-Keys = dict[str, str]  # shard -> key of an artifact
-
 
 class ChainParameters(pydantic.BaseModel):
     """What a chain wants to know: plain values, each with a description, so that a command, a Prefect UI and run.json

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
 
@@ -71,9 +71,6 @@ class Runner:
             self._pool = pool(self.processes, _end_on_interrupt)
         return self._pool
 
-    def refreshes(self, step: str, shard: str) -> bool:
-        return step in self.refresh or f"{step}[{shard}]" in self.refresh
-
     def one(self, stage: Stage, config: Config, inputs: Mapping[str, Ref], shard: str = "all") -> Ref:
         return self.map(stage, {shard: (config, inputs)})[shard]
 
@@ -108,7 +105,7 @@ class Runner:
         waiting: dict[str, Callable[[], ShardResult]] = {}
         for name in largest_first:
             config, inputs = shards[name]
-            refresh = self.refreshes(step, name)
+            refresh = refreshes(self.refresh, step, name)
             if in_flow:
                 waiting[name] = prefect_task.submit(
                     self.location, step, stage, name, config, inputs, refresh, self.compute
@@ -145,6 +142,11 @@ class Runner:
         self, stage: Stage, shard: str, config: Config, inputs: Mapping[str, Ref], refresh: bool
     ) -> ShardResult:
         return self.start(stage, shard, config, inputs, refresh)()
+
+
+def refreshes(refresh: Collection[str], step: str, shard: str) -> bool:
+    """Whether what is to be computed again, steps or single shards as `step[shard]`, holds this shard."""
+    return step in refresh or f"{step}[{shard}]" in refresh
 
 
 @contextlib.contextmanager

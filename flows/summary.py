@@ -9,6 +9,7 @@ import polars as pl
 
 from flows.record import artifact_of, computed
 from flows.run import Planned, Run
+from flows.runner import refreshes
 from storage import Store
 from tasks.exams import ANSWERS
 from tasks.gates import GATES
@@ -122,5 +123,6 @@ def _to_compute(run: Run, step: Planned) -> list[str]:
     return [
         name
         for name, (config, inputs) in step.shards.items()
-        if run.runner.refreshes(step.name, name) or lookup(run.store.location, step.stage, name, config, inputs) is None
+        if refreshes(run.runner.refresh, step.name, name)
+        or lookup(run.store.location, step.stage, name, config, inputs) is None
     ]

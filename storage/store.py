@@ -338,20 +338,20 @@ class Store:
         """Run ids, oldest first (an id begins with its start time)."""
         return [name for name in self.files.list("runs") if self.files.exists(f"runs/{name}/run.json")]
 
-    def records(self) -> Iterator[dict[str, Any]]:
-        """The records of all runs, newest first; a damaged one is left out (`damaged_runs` names it)."""
+    def examined_runs(self) -> Iterator[tuple[str, dict[str, Any] | None]]:
+        """(id, record) of all runs, newest first; None for a run whose run.json is no record of its own."""
         for run_id in reversed(self.runs()):
             try:
                 record = self.read_json(f"runs/{run_id}/run.json")
-            except (FileNotFoundError, ArtifactError):
+            except FileNotFoundError:  # deleted meanwhile
                 continue
-            if is_record(record, run_id):
-                yield record
+            except ArtifactError:
+                record = None
+            yield run_id, record if is_record(record, run_id) else None
 
-    def damaged_runs(self) -> list[str]:
-        """Runs whose run.json is no record of theirs."""
-        whole = {record["id"] for record in self.records()}
-        return [run_id for run_id in self.runs() if run_id not in whole]
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The records of all runs, newest first, without damaged ones."""
+        return (record for _, record in self.examined_runs() if record is not None)
 
     def read_run(
         self, run_id: str, having: Callable[[dict[str, Any]], bool] = lambda record: True, what: str = "run"

@@ -14,18 +14,15 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from flows.location import DEFAULT_STORE, store_location
 from tasks.printable import printable, printable_json
 
 if TYPE_CHECKING:
     from tasks.config import Configuration
-
-DEFAULT_STORE = "worldaudit-store"
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 LARGEST = 2**53 - 1  # that JSON carries as it is
 
@@ -62,8 +59,7 @@ class Context:
     @property
     def store(self) -> str:
         """Where the store lies: --store, WORLDAUDIT_STORE, the configuration file, or ./worldaudit-store. Absolute."""
-        given = self.store_option or os.environ.get("WORLDAUDIT_STORE") or self.config.run.store or DEFAULT_STORE
-        return given if "://" in given else str(Path(given).expanduser().resolve())
+        return store_location(self.store_option or os.environ.get("WORLDAUDIT_STORE") or self.config.run.store)
 
     def emit(self, value: dict[str, Any], text: str) -> None:
         """The command's result: one JSON object with --json, else the text."""

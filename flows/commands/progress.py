@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from typing import Any
 
 from flows.operations.launch import Reporter
@@ -21,7 +22,7 @@ class PlainProgress(Reporter):
 
     def __init__(self) -> None:
         self.name, self.left, self.computed, self.began = "", 0, 0, 0.0
-        self.rows: dict[str, int] = {}
+        self.rows: Counter[str] = Counter()
 
     def __enter__(self) -> PlainProgress:
         return self
@@ -30,7 +31,7 @@ class PlainProgress(Reporter):
         pass
 
     def step(self, name: str, shards: int) -> None:
-        self.name, self.left, self.computed, self.began, self.rows = name, shards, 0, time.monotonic(), {}
+        self.name, self.left, self.computed, self.began, self.rows = name, shards, 0, time.monotonic(), Counter()
 
     def shard(self, result: ShardResult) -> None:
         self.left -= 1
@@ -40,8 +41,7 @@ class PlainProgress(Reporter):
                 f"{self.name}[{result.shard}]: computed anew it came out otherwise; {result.ref.stage} "
                 f"{result.ref.key[:12]} stays as it was. Where the stage's code has changed, its version is to be raised"
             )
-        for table, count in result.rows.items():
-            self.rows[table] = self.rows.get(table, 0) + count
+        self.rows.update(result.rows)
         if not self.left:
             self.finished()
 

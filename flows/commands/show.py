@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from typing import Any
 
@@ -22,17 +21,17 @@ from tasks.printable import printable
 @click.pass_obj
 def runs(obj: Context, /, watch: bool, limit: int, kind: str | None) -> None:
     """The runs that there are, newest last, and what each is doing."""
-    from flows.record import records, state_of
+    from flows.record import examined, state_of
     from storage import Store
 
     if watch and obj.json:
         raise click.UsageError("--watch and --json exclude each other")
     store = Store(obj.store)
     while True:
-        wanted = (record for record in records(store) if kind in (None, record["kind"]))
-        newest = [_short(state_of(record)) for record in reversed(list(itertools.islice(wanted, limit)))]
+        records, damaged = examined(store)
+        wanted = [record for record in records if kind in (None, record["kind"])][:limit]
+        newest = [_short(state_of(record)) for record in reversed(wanted)]
         text = runs_text(newest) or f"no runs in {store.location}: `worldaudit run minigrid` makes one"
-        damaged = store.damaged_runs()
         text += "".join(f"\nruns/{name}/run.json is damaged: delete that folder" for name in damaged)
         if not watch:
             obj.emit({"runs": newest, "damaged": damaged}, text)

@@ -23,6 +23,7 @@ def verify(obj: Context, /) -> None:
 
     A broken artifact does no harm: its stage recomputes it.
     """
+    from flows.record import examined
     from storage import Store
     from storage.runs import artifacts_of
 
@@ -30,13 +31,13 @@ def verify(obj: Context, /) -> None:
     checked = list(place.artifacts())
     broken = {f"{stage}/{key}": why for stage, key in checked if isinstance(why := place.inspect(stage, key), str)}
     there = set(checked)
+    records, damaged = examined(place)
     lost = [
         f"{record['id']}: {used.stage} {used.key[:12]}"
-        for record in place.records()
+        for record in records
         for used in artifacts_of(record)
         if (used.stage, used.key) not in there
     ]
-    damaged = place.damaged_runs()
     lines = [f"{len(checked)} artifacts in {place.location}, {len(broken)} broken"]
     lines += [f"  {name}: {why}" for name, why in broken.items()]
     lines += [f"  gone, though a run names it: {name}" for name in lost]

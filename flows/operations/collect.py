@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flows.record import records, state_of
+from flows.record import examined, state_of
 from storage import Store
 from storage.catalog import write_catalog
 from storage.runs import artifacts_of
@@ -19,7 +19,8 @@ def collect(store: Store, keep_runs: int | None = None, dry_run: bool = False) -
     The answers of a release that is kept are kept. A damaged run.json keeps nothing and is named. BadInput while a run is
     going on: it may be about to use what looks unused.
     """
-    kept = [state_of(record) for record in records(store)]
+    records, damaged = examined(store)
+    kept = [state_of(record) for record in records]
     running = [record["id"] for record in kept if record["state"] == "running"]
     if running:
         raise BadInput(
@@ -50,5 +51,5 @@ def collect(store: Store, keep_runs: int | None = None, dry_run: bool = False) -
         "runs": [record["id"] for record in reversed(dropped_runs)],
         "artifacts": [f"{stage}/{key}" for stage, key in unused],
         "bytes": size,
-        "damaged_runs": store.damaged_runs(),
+        "damaged_runs": damaged,
     }

@@ -7,12 +7,12 @@ of parameters, which the UI shows, are the `Args` of the docstrings.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from prefect import flow
 
 from flows.find import exam as exam_named
+from flows.location import store_location
 from flows.operations.launch import launch
 from flows.operations.notify import told_of_failure
 from flows.operations.placement import compute_shards, stages
@@ -34,8 +34,7 @@ Shard = dict[str, Any]  # {"config": {...}, "inputs": {role: [stage, key]}}
 
 
 def _store(store: str | None) -> str:
-    given = store or os.environ.get("WORLDAUDIT_STORE") or "worldaudit-store"
-    return given if "://" in given else str(Path(given).expanduser().resolve())
+    return store_location(store or os.environ.get("WORLDAUDIT_STORE"))
 
 
 def _configuration(path: str | None) -> Configuration:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from flows.request import CHAINS, Request
-from flows.runner import Place, Results, Runner
+from flows.runner import Place, Results, Runner, refreshes
 from storage import Store
 from tasks.errors import BadInput, StageFailed
 from tasks.stage import Ref, Shards, Stage, lookup
@@ -43,7 +43,7 @@ def place(deployment: str, request: Request) -> Place:
     """For a Runner: what is in the store is reused, the rest is computed by `deployment`."""
 
     def compute(step: str, stage: Stage, shards: Shards) -> Results:
-        refreshed = [n for n in shards if {step, f"{step}[{n}]"} & set(request.refresh)]
+        refreshed = [name for name in shards if refreshes(request.refresh, step, name)]
         missing = dict(shards)
         for name, (config, inputs) in shards.items():
             if name not in refreshed and (reused := lookup(request.store, stage, name, config, inputs)):
