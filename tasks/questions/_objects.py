@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tasks.strict_json import STRICT
+
 MAX_CANDIDATES = 64
 MAX_LITERAL = 20_000
 
@@ -30,21 +32,10 @@ class Found:
     recovery: str | None
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise ValueError("a key occurs twice")
-    return value
-
-
-def _constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
 def load(text: str) -> Any:
     """JSON, strictly: no NaN, no key twice. ValueError otherwise."""
     try:
-        return json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_constant)
+        return json.loads(text, **STRICT)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tasks.strict_json import STRICT, Refused
 from tasks.verification.loose import Loose, NotLoose
 from tasks.verification.shape import parts_in, unwrapped
 
@@ -42,10 +43,6 @@ class Decoded:
     reason: str = ""
 
 
-class _Refused(ValueError):
-    pass
-
-
 class _Found(NamedTuple):
     """An object in a text, out of its wrapper, what was needed to read it, and where it lies."""
 
@@ -55,20 +52,7 @@ class _Found(NamedTuple):
     end: int
 
 
-def _no_constant(name: str) -> Any:
-    raise _Refused(f"{name} is no number in JSON")
-
-
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twin = next(key for key in keys if keys.count(key) > 1)
-        raise _Refused(f"the key {twin!r} occurs twice in one object")
-    return members
-
-
-_decoder = json.JSONDecoder(object_pairs_hook=_no_twins, parse_constant=_no_constant, strict=False)
+_decoder = json.JSONDecoder(**STRICT, strict=False)
 
 
 def decode(raw: str) -> Decoded:
@@ -99,7 +83,7 @@ def _whole(text: str, steps: tuple[str, ...]) -> Decoded | None:
     """The text as one JSON object; None where it is none."""
     try:
         value = _decoder.decode(text)
-    except _Refused as error:
+    except Refused as error:
         return Decoded(None, "none", steps, str(error))
     except (ValueError, RecursionError):
         return None
@@ -131,7 +115,7 @@ def _objects(text: str, complaints: list[str]) -> Iterator[_Found]:
         try:
             value, end = _decoder.raw_decode(text, start)
             liberties: tuple[str, ...] = ()
-        except _Refused as error:
+        except Refused as error:
             complaints.append(str(error))
             return
         except (ValueError, RecursionError):
