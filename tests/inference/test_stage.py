@@ -129,11 +129,9 @@ async def loops_later(message: Message) -> str:
 @pytest.mark.parametrize("function", ["loops", "loops_later"])
 def test_the_deadline_ends_a_judge_that_does_not_end(store, function, processes, monkeypatch):
     monkeypatch.setattr(local, "GRACE_S", 0.2)
-    began = time.monotonic()
     stopped = r"deadline_s = 0.5 for .*; the judge is still at work; 0 of 20 answered, 1 failed"
     with pytest.raises(StageFailed, match=stopped):
         infer(store, make_release(store, 20), python(function, limits={"deadline_s": 0.5, "processes": processes}))
-    assert time.monotonic() - began < 30
 
 
 async def dawdles(message: Message) -> str:
