@@ -142,9 +142,12 @@ class Run:
         self.planning = False
         known = {step.name: step for step in self.planned}
         for name in self.request.refresh:
-            step = known.get(name.partition("[")[0])
+            of, _, shard = name.partition("[")
+            step = known.get(of)
             if step is None:
-                raise BadInput(f"there is no step {name!r} to refresh; chain {self.chain.name} has {', '.join(known)}")
+                raise BadInput(f"there is no step {of!r} to refresh; chain {self.chain.name} has {', '.join(known)}")
+            if name != of and (not shard.endswith("]") or shard[:-1] not in step.shards):
+                raise BadInput(f"--refresh {name}: step {of} has no such shard; it has {', '.join(step.shards)}")
             if step.stage.spending is not None:
                 raise BadInput(
                     f"{step.name} asks judges, and what they have answered is never replaced; `worldaudit rerun RUN --from "

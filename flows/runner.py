@@ -10,12 +10,12 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import Executor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 from flows import prefect_task
 from tasks.errors import StageFailed, WorldauditError
-from tasks.processes import pool
+from tasks.processes import abandon, pool
 from tasks.stage import Config, Ref, ShardResult, Shards, Stage, describe, lookup, produce
 
 # For the processes of a pool: one thread each for linear algebra, since there is a process a core; and memory of large
@@ -53,17 +53,21 @@ class Runner:
         self.on_shard = on_shard
         self.placed = dict(placed or {})
         self.results: dict[str, dict[str, ShardResult | Exception]] = {}  # by step and shard
-        self._pool: Executor | None = None
+        self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Runner:
+        signal.siginterrupt(signal.SIGINT, True)  # polars, once imported, has Ctrl-C restart what waits
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._pool is None:
+            return
+        if kind is not None and not issubclass(kind, Exception):  # Ctrl-C, of which the pool may not have heard
+            abandon(self._pool)
+        self._pool.shutdown(cancel_futures=True)
 
     @property
-    def pool(self) -> Executor:
+    def pool(self) -> ProcessPoolExecutor:
         """Started on first use, so that a run that reuses everything starts no process."""
         if self._pool is None:
             for name, value in CHILD_ENVIRONMENT.items():

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import NoReturn
 
@@ -41,8 +42,16 @@ def _flushed() -> bool:
 
 class _Process(SpawnProcess):
     def run(self) -> None:
+        threading.Thread(target=_end_with_parent, daemon=True).start()
         super().run()
         end(0)
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as its parent has ended, however it did: what nobody waits for is not computed, nor asked."""
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 class _Context(SpawnContext):

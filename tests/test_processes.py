@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,45 @@ def test_a_process_of_a_pool_ends_before_its_interpreter_is_torn_down(tmp_path: 
     with pool(1) as processes:
         processes.submit(_leave_something, tmp_path).result()
     assert os.listdir(tmp_path) == ["registered"]
+
+
+def _at_work(folder: Path) -> None:
+    """Work without an end, by a process that says who it is."""
+    (folder / "begun").write_text(str(os.getpid()))
+    (folder / "begun").rename(folder / "pid")
+    while True:
+        time.sleep(0.05)
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from flows.runner import Runner
+from tests.test_processes import _at_work
+
+if __name__ == "__main__":
+    with Runner("nowhere", processes=1) as runner:
+        runner.pool.submit(_at_work, Path(sys.argv[1])).result()
+"""
+
+
+def _appears(there: Path) -> str:
+    while not there.exists():
+        time.sleep(0.05)
+    return there.read_text()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_process_of_a_pool_ends_with_its_parent(tmp_path: Path, how: signal.Signals) -> None:
+    (tmp_path / "parent.py").write_text(PARENT)
+    command = [sys.executable, str(tmp_path / "parent.py"), str(tmp_path)]
+    parent = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": os.getcwd()}, stderr=subprocess.DEVNULL)
+    child = int(_appears(tmp_path / "pid"))
+    parent.send_signal(how)  # to the parent alone, as a scheduler does, and no terminal
+    parent.wait(60)
+    for _ in range(600):
+        if not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2]:
+            return
+        time.sleep(0.1)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("it went on")

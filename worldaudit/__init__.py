@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from storage import Store
 
 _PLACES = {
-    "storage": ("Artifact", "Store"),
+    "storage": ("Artifact", "ArtifactError", "Store", "StoreError"),
     "tasks.errors": ("BadInput", "StageFailed", "WorldauditError"),
     "tasks.stage": ("Inputs", "Ref", "Stage"),
     "tasks.worlds.base": (

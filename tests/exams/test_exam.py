@@ -273,3 +273,35 @@ def test_profiles_and_prompt_sets_that_there_are_not(tmp_path):
         load("minigrid", str(broken))
     with pytest.raises(BadInput, match="there are minigrid-v1"):
         prompt_set("minigrid-v0")
+
+
+WORDS = '[tasks.B]\nanswer_format = "scene"\nmax_tokens = 9\ntext = "What is there?"\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("legend = 'a'\n[tasks]\n", r"has no \[tasks\.A\], which shard doorkey asks"),
+        ("legend = 'a'\n" + WORDS, r"has no \[tasks\.A\]"),
+        (WORDS, "needs a text `legend`"),
+        ("legend = 'a'\ntasks = 3\n", r"a table \[tasks\.X\]"),
+        ("legend = 'a'\n[tasks]\nA = 'yes?'\n", r"\[tasks\.A\] needs text, a text"),
+        ("legend = 'a'\n" + WORDS.replace("9", "'9'"), r"\[tasks\.B\] needs max_tokens, a whole number"),
+    ],
+)
+def test_a_prompt_set_that_lacks_what_a_shard_asks_is_named(tmp_path, words, told):
+    path = tmp_path / "mine.toml"
+    path.write_text(words)
+    profile = load("minigrid", "smoke").model_copy(update={"prompts": str(path)})
+    with pytest.raises(BadInput, match=told):
+        profile.exams("doorkey", SEED)
+
+
+@pytest.mark.parametrize("braces", ["{sight}", "{}", "{mission.color}", "{"])
+def test_braces_that_nothing_fills_in_are_named(tmp_path, braces):
+    path = tmp_path / "mine.toml"
+    path.write_text(f"legend = 'a'\n{WORDS.replace('What', braces)}")
+    with pytest.raises(
+        BadInput, match=r"the text of \[tasks\.B\] has braces that cannot be filled in .* have mission;"
+    ):
+        prompt_set(str(path)).prompt("B", mission="get there")

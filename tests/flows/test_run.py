@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -175,6 +176,13 @@ def test_two_steps_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_a_step_that_is_not_there_cannot_be_refreshed(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"no step 'sedes' to refresh.*seeds, accept"):
         toy.start(tmp_path / "store", refresh=("sedes",)).plan()
+
+
+@pytest.mark.parametrize("shard", ["seeds[north]", "seeds[a", "seeds[]", "accept[a]"])
+def test_a_shard_that_is_not_there_cannot_be_refreshed(tmp_path: Path, shard: str) -> None:
+    there = "all" if shard.startswith("accept") else "a, b, c"
+    with pytest.raises(BadInput, match=f"{re.escape(shard)}: step .* has no such shard; it has {there}"):
+        toy.start(tmp_path / "store", refresh=(shard,)).plan()
 
 
 def test_parameters_that_a_chain_does_not_know_are_named() -> None:

@@ -110,9 +110,16 @@ class Profile(_Strict):
         return {"world": self.world, "env": plan.env or shard, "env_id": plan.env_id}
 
     def exams(self, shard: str, seed: int) -> dict[str, Any]:
-        """Configuration of the shard's `exams`; the text of the prompts is part of it by its digest."""
-        prompts = {"prompts": self.prompts, "prompts_sha256": prompt_set(self.prompts, self.world).sha256}
-        return self.place(shard) | prompts | {"seed": seed, "tasks": self.shards[shard].tasks()}
+        """Configuration of the shard's `exams`; the text of the prompts is part of it by its digest. Raises BadInput where
+        the prompt set has no words for a task of the shard."""
+        prompts, tasks = prompt_set(self.prompts, self.world), self.shards[shard].tasks()
+        if missing := [name for name in tasks if name not in prompts.tasks]:
+            raise BadInput(
+                f"prompt set {self.prompts} has no [tasks.{missing[0]}], which shard {shard} asks; write it, or take "
+                f"{missing[0]} out of the shard"
+            )
+        words = {"prompts": self.prompts, "prompts_sha256": prompts.sha256}
+        return self.place(shard) | words | {"seed": seed, "tasks": tasks}
 
 
 def _known(world: str) -> dict[str, Path]:

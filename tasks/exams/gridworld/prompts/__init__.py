@@ -14,6 +14,7 @@ from tasks.errors import BadInput
 from tasks.worlds import WORLDS
 
 _FOLDER = Path(__file__).parent
+_KINDS = {str: "a text", int: "a whole number"}
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,15 @@ class PromptSet:
     sha256: str
 
     def prompt(self, task: str, *before: str, **values: Any) -> str:
-        """The task's text with its braces filled in, after the legend and the sentences that stand before it."""
-        text = self.tasks[task]["text"].strip().format(**values)
+        """The task's text with its braces filled in, after the legend and the sentences that stand before it. Raises BadInput
+        for braces that nothing fills in."""
+        try:
+            text = self.tasks[task]["text"].strip().format(**values)
+        except (LookupError, ValueError, AttributeError) as error:
+            raise BadInput(
+                f"prompt set {self.name}: the text of [tasks.{task}] has braces that cannot be filled in ({error}); it may "
+                f"have {', '.join(values) or 'none'}; a brace of its own is written twice"
+            ) from None
         return "\n\n".join([self.legend, "\n".join([*(line for line in before if line), text])])
 
     def format_of(self, task: str) -> dict[str, Any]:
@@ -50,4 +58,11 @@ def load(name: str, world: str | None = None) -> PromptSet:
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"prompt set {path}: {error}") from error
-    return PromptSet(name, table["legend"].strip(), table["tasks"], digest(data))
+    legend, tasks = table.get("legend"), table.get("tasks")
+    if not isinstance(legend, str) or not isinstance(tasks, dict):
+        raise BadInput(f"prompt set {path} needs a text `legend` and a table [tasks.X] for each task X")
+    for task, said in tasks.items():
+        for key, kind in (("text", str), ("answer_format", str), ("max_tokens", int)):
+            if not isinstance(said, dict) or not isinstance(said.get(key), kind):
+                raise BadInput(f"prompt set {path}: [tasks.{task}] needs {key}, {_KINDS[kind]}")
+    return PromptSet(name, legend.strip(), tasks, digest(data))
