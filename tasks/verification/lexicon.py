@@ -78,7 +78,7 @@ _GREEK = {
 _SHORT = frozenset(("v_0", "v_1", "t_1", "h_1"))
 
 
-def _stems(label: str) -> list[tuple[str, str]]:
+def stems_of(label: str) -> list[tuple[str, str]]:
     """(stem, unit) of a label, with its unit and without."""
     return [(label, ""), *((label[: -len(suffix)], unit) for suffix, unit in _SUFFIXES if label.endswith(suffix))]
 
@@ -178,7 +178,7 @@ class Lexicon:
         lowered = snake(label.strip().lower())
         if key is not None and (label in table or lowered in table or self._is_own_name(lowered, key)):
             return Named((key,), spelled, True)
-        for stem, unit_of_label in _stems(lowered):
+        for stem, unit_of_label in stems_of(lowered):
             known = dimension or (spelled_unit(unit_of_label) or Unit(1, 0, "")).dimension
             for name, role in self._owned(stem, roles):
                 keys = [key for key in self._called(name) if not known or self.dimensions[key] == known]
@@ -196,7 +196,7 @@ class Lexicon:
             item.name,
             *(alias for alias in (key, *item.aliases) if "_" in alias.strip("_") and alias not in _SHORT),
         ]
-        stems = {stem for stem, _ in _stems(label)}
+        stems = {stem for stem, _ in stems_of(label)}
         return any(snake(name.lower()) in stems and len(self.aliases[snake(name.lower())]) == 1 for name in names)
 
     def _is_clear(self, name: str, mine: list[str], keys: list[str], role: str) -> bool:

@@ -113,7 +113,7 @@ class StatedAnswer(NamedTuple):
 @dataclass(frozen=True)
 class Reading:
     """`quantities` are the numbers of the initial state by quantity, `open_units` (pointer, unit) those whose unit is not
-    known; `conditions` maps a condition to (value, pointer). The last eight fields need a family."""
+    known; `conditions` maps a condition to (value, pointer). The last nine fields need a family."""
 
     objects: tuple[str, ...]
     question: str
@@ -138,6 +138,7 @@ class Reading:
     attributes: tuple[Attribute, ...] = ()
     conditions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     results: tuple[Result, ...] = ()
+    listed: Mapping[str, Any] = field(default_factory=dict)  # variables and new variables, as they are written
 
     @functools.cached_property
     def result_numbers(self) -> dict[str, Stated]:
@@ -203,6 +204,7 @@ def _read_known(fields: Fields, binding: Binding) -> Reading:
         attributes=attributes,
         conditions=conditions,
         results=tuple(_result(label, value, binding) for label, value in fields.new_variables.items()),
+        listed={**fields.new_variables, **fields.variables},
     )
 
 

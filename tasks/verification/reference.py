@@ -15,7 +15,7 @@ from tasks.verification.binding import Binding
 from tasks.verification.lexicon import Lexicon, TextNumber
 from tasks.verification.quantities import Stated, near, same
 from tasks.verification.reading import Reading
-from tasks.verification.verdict import Gold
+from tasks.verification.verdict import Gold, Told
 from tasks.verification.words import occurrences, relation_type
 
 Relations = tuple[tuple[str, str, str], ...]
@@ -35,7 +35,8 @@ class Counterfactual:
 @dataclass(frozen=True)
 class Reference:
     """`state` is what is known of the scene, `solved` all that follows from it. `gold`: it is known, not made out.
-    `given_attributes` are numbers of objects that are no quantities of the family, by object and attribute."""
+    `given_attributes` are numbers of objects that are no quantities of the family, by object and attribute; `told` is what a trusted trace
+    tells."""
 
     family: Family
     lexicon: Lexicon
@@ -47,6 +48,7 @@ class Reference:
     relations: Relations
     given_attributes: Mapping[str, Mapping[str, float]]
     counterfactual: Counterfactual | None
+    told: Told | None = None
 
     @property
     def outcome(self) -> float | str | None:
@@ -103,6 +105,7 @@ def refer(reading: Reading, binding: Binding, gold: Gold | None) -> Reference:
         relations=relations,
         given_attributes=attributes,
         counterfactual=counterfactual,
+        told=gold.told if gold is not None else None,
     )
 
 

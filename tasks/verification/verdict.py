@@ -139,10 +139,27 @@ def verdict_of(checks: Sequence[Check], family: str | None, repairs: tuple[str, 
     return Verdict(z_schema, zs["state"], zs["trans"], zs["ans"], zs["faith"], labels, tuple(checks), family, repairs)
 
 
+class ToldForce(NamedTuple):
+    """A force as a trace tells it: its known name, its body in lower case, its direction in words, its magnitude as written."""
+
+    name: str
+    target: str
+    direction: str
+    magnitude: float | None
+
+
+class Told(NamedTuple):
+    """What a trusted trace tells and no solution of its physics gives: its forces, and its effect and change in words."""
+
+    forces: tuple[ToldForce, ...]
+    effect: str
+    change: str
+
+
 @dataclass(frozen=True)
 class Gold:
     """What is known of the scene beside the trace. `relations` are (type, first, second), `attributes` are numbers in
-    canonical units by object and attribute."""
+    canonical units by object and attribute, `told` is what a trace that is held to be right says of it."""
 
     state: State
     names: dict[str, str]
@@ -151,6 +168,7 @@ class Gold:
     intervened: tuple[str, float] | None
     relations: tuple[tuple[str, str, str], ...]
     attributes: dict[str, dict[str, float]]
+    told: Told | None = None
 
 
 def gold_of(record: Record) -> Gold:

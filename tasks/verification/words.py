@@ -22,6 +22,25 @@ RESPONSES = {
         re.I,
     ),
 }
+OPPOSITES = tuple(
+    (re.compile(rf"\b(?:{one})\b", re.I), re.compile(rf"\b(?:{other})\b", re.I))
+    for one, other in (
+        (r"ris(?:es?|ing)|ascend(?:s|ing)?", r"falls?|falling|descend(?:s|ing)?|drops?|dropping|sinks?|sinking"),
+        (r"floats?|floating", r"sinks?|sinking"),
+        (r"increas(?:es?|ing)|grows?|growing", r"decreas(?:es?|ing)|shrinks?|shrinking"),
+        (r"accelerat(?:es?|ing)|speeds? up|speeding up", r"decelerat(?:es?|ing)|slows?(?: down)?|slowing(?: down)?"),
+        (r"towards?", r"away from"),
+        (r"left(?:wards?)?", r"right(?:wards?)?"),
+        (r"up(?:wards?)?", r"down(?:wards?)?"),
+        (r"clockwise", r"counter-?clockwise|anti-?clockwise"),
+        (r"warms?(?: up)?|warming|heats up", r"cools?(?: down)?|cooling"),
+        (r"gains?|gaining", r"los(?:es?|ing)"),
+        (r"stretch(?:es|ed)?", r"compress(?:es|ed)?"),
+        (r"real", r"virtual"),
+        (r"upright", r"inverted"),
+        (r"attracts?|attracted", r"repels?|repelled"),
+    )
+)
 GENERIC = re.compile(
     r"ground|surface|incline|slope|ramp|floor|table|wall|ceiling|earth|air|water|fluid|liquid|oil|track|system|pivot|center|centre"
     r"|rope|string|cord|support|field|medium|page|universe|environment|plane|horizontal|image|point|bottom|top|side|page|position|path|origin|middle",
@@ -201,7 +220,7 @@ def contradicts(one: tuple[str, str, str], other: tuple[str, str, str]) -> bool:
         second, turned = _TURNED[second], False
     if frozenset((kind, second)) in _EXCLUSIVE and (not turned or kind in _BOTH_WAYS or second in _BOTH_WAYS):
         return True
-    return kind == second and turned and kind in ("on", "in")
+    return turned and kind in ("on", "in") and second in ("on", "in")
 
 
 @functools.lru_cache(maxsize=1024)

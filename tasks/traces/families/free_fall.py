@@ -90,7 +90,7 @@ FAMILY = Family(
         and s["distance"] > 0.3 * s["v0"] * s["t"]
     ),
     draw=_draw,
-    laws=frozenset(("kinematics", "dynamics", "energy")),
+    laws=frozenset(("falling", "kinematics", "dynamics", "energy")),
     causes=(),
     positive=("v1", "h1"),
     change=("v0", "v1"),

@@ -106,6 +106,6 @@ FAMILY = Family(
         and abs(s["d1"] / s["d2"] - 1) > 0.15
     ),
     draw=_draw,
-    laws=frozenset(("torque", "dynamics")),
+    laws=frozenset(("torque", "dynamics", "rotation")),
     causes=("tension",),
 )

@@ -71,7 +71,7 @@ FAMILY = Family(
     ),
     forces=lambda s: (),
     rules=("the thin lens equation", "the reciprocals of both distances add up to that of the focal length"),
-    rule_words=r"lens|focal|refract",
+    rule_words=r"lens|focal",
     setting="A {item} with an object height of {ho} stands to the {side} of a thin converging {lens} with a focal length of {f}, at an "
     "object distance of {do}.",
     effect="A {image} image of the {item} forms at an image distance of {di}",
@@ -87,5 +87,5 @@ FAMILY = Family(
     assumptions=("the lens is thin", "the rays are paraxial"),
     accept=lambda s: 0.3 < abs(s["do"] / s["f"] - 1) < 2.5,
     draw=_draw,
-    laws=frozenset(("lenses", "refraction")),
+    laws=frozenset(("lenses",)),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tasks.verification.checks import answer, faithfulness, state, transition
+from tasks.verification.checks import answer, faithfulness, state, transition, trusted
 from tasks.verification.reading import Reading
 from tasks.verification.reference import Reference
 from tasks.verification.verdict import Check
@@ -24,6 +24,9 @@ FAMILY: tuple[Checker, ...] = (
     state.contradictions,
     state.plausibility,
     state.forces,
+    trusted.forces,
+    trusted.contacts,
+    trusted.words,
     transition.rule,
     transition.effect,
     transition.subject,

@@ -278,6 +278,8 @@ def plausibility(reading: Reading, reference: Reference) -> Iterator[Check]:
 
 def forces(reading: Reading, reference: Reference) -> Iterator[Check]:
     """Each stated force against the one that acts, by name and body; then what is left over on either side."""
+    if reference.told is not None:
+        return  # held against what the trusted trace tells
     if not reading.forces:
         return
     acting = [_Acting(reference, spec) for spec in reference.forces]

@@ -4,23 +4,22 @@ new variables, intervention, explanation (paper 2, transition verifier)."""
 from __future__ import annotations
 
 import itertools
-import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from tasks.traces.equations import NotMath, Spread, evaluate
 from tasks.traces.family import BYSTANDER, FIRST, SECOND
 from tasks.traces.record import snake
 from tasks.verification.binding import spelled_label
-from tasks.verification.calculations import CLAUSE, EQUALS, Side, agree, calculations, label_of_step, same_kind, side_of
+from tasks.verification.calculations import CLAUSE, EQUALS, agree, calculations, label_of_step, same_kind, side_of
 from tasks.verification.fields import as_text
+from tasks.verification.formulas import Symbols, compared
 from tasks.verification.judging import fits, fits_changed, judge, judge_told, known_elsewhere, reason, truth, why_open
 from tasks.verification.laws import belongs
 from tasks.verification.lexicon import TextNumber
-from tasks.verification.quantities import Stated, near, same
+from tasks.verification.quantities import Stated, is_slip_of_units, near, same
 from tasks.verification.reading import BoundNumber, Reading, Text
 from tasks.verification.reference import Reference
-from tasks.verification.verdict import INVALID, Check, check
+from tasks.verification.verdict import ABSTAIN, INVALID, Check, check
 from tasks.verification.words import DIRECTIONS, moment_words
 
 LONGEST_EQUATION = 2000
@@ -45,9 +44,9 @@ def moment(reading: Reading, reference: Reference | None) -> Iterator[Check]:
 def rule(reading: Reading, reference: Reference) -> Iterator[Check]:
     """The rule names the family's law, and not that of another."""
     if reading.rule:
-        named = True if reference.lexicon.rule.search(reading.rule) else None
-        if named is None and reference.family.laws:
-            named = belongs(reading.rule, reference.family.laws)
+        named = belongs(reading.rule, reference.family.laws)
+        if named is None and reference.lexicon.rule.search(reading.rule):
+            named = True
         why = "this law governs other scenes" if named is False else "the rule names the law"
         yield check("rule", named, "/transition/rule", "the family's law", reading.rule, why)
 
@@ -141,8 +140,10 @@ def equations(reading: Reading, reference: Reference) -> Iterator[Check]:
     if not text:
         return
     decided = False
-    for made in itertools.chain(_calculated(text, "equation", "/transition/equation"), _formulas(text, reference)):
-        decided = True
+    for made in itertools.chain(
+        _calculated(text, "equation", "/transition/equation"), _formulas(text, reading, reference)
+    ):
+        decided = decided or made.status != ABSTAIN
         yield made
     if not decided:
         expected, why = "an equation that can be evaluated", "not read as mathematics"
@@ -186,58 +187,27 @@ def _calculated(text: str, name: str, pointer: str) -> Iterator[Check]:
             yield check(name, ok, pointer, f"{one.text} = {one.values[0].value:.5g}", other.text, why, label)
 
 
-def _formulas(text: str, reference: Reference) -> Iterator[Check]:
+def _formulas(text: str, reading: Reading, reference: Reference) -> Iterator[Check]:
     """The clauses of an equation whose symbols have values, and the results that they name."""
-    values = _Symbols(reference)
+    symbols = Symbols(reading, reference)
     for clause in CLAUSE.split(text):
-        yield from _formula(clause, values, reference)
+        parts = [part.strip() for part in EQUALS.split(clause) if part.strip()]
+        if len(parts) < 2:
+            continue
+        for made in compared(parts, symbols):
+            shown, why = f"{made.one} = {made.value:.5g}", "the formula with the values of the state"
+            label = "unit_scale" if made.ok is False and is_slip_of_units(made.ratio) else None
+            yield check("formula", made.ok, "/transition/equation", shown, made.other, why, label)
+        yield from _named_result(parts, reference)
 
 
-class _Symbols(dict[str, float]):
-    """The values of the symbols of a family in a solved state, looked up as an equation asks for them; angles in radians.
-    KeyError where a symbol stands for several quantities that differ, or for none that is known."""
-
-    def __init__(self, reference: Reference):
-        self.solved, self.lexicon = reference.solved, reference.lexicon
-
-    def __missing__(self, symbol: str) -> float:
-        numbered = "_" in symbol or symbol[-1:].isdigit()
-        keys = self.lexicon.symbols.get(symbol) or tuple(
-            self.lexicon.aliases.get(symbol.lower(), ()) if numbered else ()
-        )
-        if not keys:
-            raise KeyError(symbol)
-        known = {float(value) for key in keys if isinstance(value := self.solved.get(key), int | float)}
-        if len(known) != 1:
-            raise KeyError(symbol)
-        value = known.pop()
-        return math.radians(value) if self.lexicon.dimensions[keys[0]] == "angle" else value
-
-
-def _formula(clause: str, values: Mapping[str, float], reference: Reference) -> Iterator[Check]:
-    """A formula in symbols against the first number of its chain, and the last number as the quantity that is named."""
-    parts = [part.strip() for part in EQUALS.split(clause) if part.strip()]
-    if len(parts) < 2:
-        return
-    sides = [(part, side) for part in parts if (side := side_of(part)) is not None]
-    result = next((side.alone for _, side in reversed(sides) if side.alone is not None), None)
-    if sides:
-        other = sides[0][1]
-        for part in parts[1:]:
-            if side_of(part) is None and not _DECIMAL.search(part) and (value := _value(part, values)) is not None:
-                one = Side(part, (Spread(value, 0.0),), None, False)
-                shown, why = f"{part} = {value:.5g}", "the formula with the values of the state"
-                yield check("formula", agree(one, other), "/transition/equation", shown, other.text, why)
+def _named_result(parts: list[str], reference: Reference) -> Iterator[Check]:
+    """The last number of a chain, as the quantity that its first part names."""
+    sides = (side for part in reversed(parts) if (side := side_of(part)) is not None)
+    result = next((side.alone for side in sides if side.alone is not None), None)
     key = _quantity_of(parts[0], reference)
     if key is not None and result is not None and fits(reference, result, key) is not None:
         yield judge(reference, "equation result", result, key, "/transition/equation")
-
-
-def _value(text: str, values: Mapping[str, float]) -> float | None:
-    try:
-        return evaluate(text, values)
-    except NotMath:
-        return None
 
 
 def _firmly_named(label: str, reference: Reference) -> tuple[str, ...]:
@@ -250,12 +220,12 @@ def _firmly_named(label: str, reference: Reference) -> tuple[str, ...]:
 
 
 def _quantity_of(symbol: str, reference: Reference) -> str | None:
-    """The quantity that the left side of an equation names: what is asked for, or the only known one."""
+    """The quantity that the left side of an equation names: what is asked for, or the only known value."""
     known = reference.lexicon.symbols.get(symbol) or _firmly_named(symbol, reference)
     keys = [key for key in known if key in reference.solved]
     if reference.asked.target in keys:
         return reference.asked.target
-    return keys[0] if len(keys) == 1 else None
+    return keys[0] if len({reference.solved[key] for key in keys}) == 1 else None
 
 
 def evidence(reading: Reading, reference: Reference) -> Iterator[Check]:
