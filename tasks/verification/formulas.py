@@ -32,7 +32,8 @@ _NAME = re.compile(r"[^\W\d]\w*'*")
 _AT_TIME = re.compile(r"^(\w+'?)\s*\(t\)$")
 _GLUED_ANGLE = re.compile(r"\b(sin|cos|tan)([θαβφ])")
 _INDEX = re.compile(r"\b([^\W\d])\s(\d)\b(?!\.)")  # λ 2
-_DECIMAL = re.compile(r"\d\.\d|\d{3}")
+_NUMBERED = re.compile(r"_\d+'*$")  # m_1
+_MEASURED = re.compile(r"\d\.\d|\d\d")
 _DIFFERENCE = re.compile(r"(?:Δ|δ|delta_?|d_?)(?=[^\W\d])")
 _KNOWN = frozenset(("sin", "cos", "tan", "sqrt", "ln", "log", "exp", "abs", "pi"))
 
@@ -75,7 +76,10 @@ class Symbols:
     def __call__(self, name: str) -> Symbol | None:
         """What a symbol stands for; None where that is not known."""
         if name not in self._seen:
-            self._seen[name] = self._stated(name) or self._meant(name) or self._difference(name)
+            made = self._stated(name) or self._meant(name) or self._difference(name)
+            if made is None and _NUMBERED.search(name):
+                made = self._meant(name.replace("_", ""))
+            self._seen[name] = made
         return self._seen[name]
 
     @functools.cached_property
@@ -97,7 +101,7 @@ class Symbols:
         if number is None:
             return made
         if made is None:
-            return Symbol((number.value,), (number.raw,), False)
+            return Symbol((number.value,), (number.raw,), known_elsewhere(self.reference, number))
         if known_elsewhere(self.reference, number):  # the letter stands for another quantity here
             return Symbol((*made.values, number.value), (*made.in_other_unit, number.raw), made.firm)
         return made
@@ -200,7 +204,7 @@ def _in_symbols(part: str, symbols: Symbols) -> Values | None:
         return None
     firm = all(symbol.firm for symbol in known.values())
     values = list(_readings(text, {name: symbol.values for name, symbol in known.items()}))
-    if _DECIMAL.search(text):  # its own numbers may be in another unit
+    if _MEASURED.search(text):  # its own numbers may be in another unit
         values += _readings(text, {name: symbol.in_other_unit for name, symbol in known.items()})
     return Values(tuple(dict.fromkeys(values)), firm) if values else None
 

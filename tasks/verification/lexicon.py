@@ -181,7 +181,10 @@ class Lexicon:
         for stem, unit_of_label in stems_of(lowered):
             known = dimension or (spelled_unit(unit_of_label) or Unit(1, 0, "")).dimension
             for name, role in self._owned(stem, roles):
-                keys = [key for key in self._called(name) if not known or self.dimensions[key] == known]
+                called = self._called(name)
+                if role and not any(self.family.quantities[key].owner == role for key in called):
+                    called = self.bare.get(_GREEK.get(name, name), [])  # R_lamp, where R alone is the total
+                keys = [key for key in called if not known or self.dimensions[key] == known]
                 mine = [key for key in keys if not role or self.family.quantities[key].owner == role]
                 if mine:
                     return Named(tuple(mine), unit_of_label, bool(known) and self._is_clear(name, mine, keys, role))
