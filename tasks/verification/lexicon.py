@@ -193,8 +193,11 @@ class Lexicon:
         return Named((key,), spelled, False)
 
     def _is_own_name(self, label: str, key: str) -> bool:
-        """Whether a label is the full name of a quantity that no other shares, or one of its longer other names."""
+        """Whether a label is the full name of a quantity that no other shares, one of its longer other names, or its symbol with
+        the mark of the later moment."""
         item = self.family.quantities[key]
+        if label.endswith("'") and label == item.symbol.lower():
+            return len(self.aliases[label]) == 1
         names = [
             item.name,
             *(alias for alias in (key, *item.aliases) if "_" in alias.strip("_") and alias not in _SHORT),

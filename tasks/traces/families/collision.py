@@ -14,6 +14,7 @@ def _equations(s: Solved) -> dict[str, str]:
     return {
         "momentum": "{m1}·{v1} + {m2}·{v2}",
         "energy": "({m1}·{v1}² + {m2}·{v2}²)/2",
+        "energy1": "({m1}·{v1}² + {m2}·{v2}²)/2" if elastic else "({m1}·{v1} + {m2}·{v2})²/(2·({m1} + {m2}))",
         "v1f": "(({m1} - {m2})·{v1} + 2·{m2}·{v2})/({m1} + {m2})" if elastic else both,
         "v2f": "(({m2} - {m1})·{v2} + 2·{m1}·{v1})/({m1} + {m2})" if elastic else both,
     }
@@ -69,6 +70,7 @@ FAMILY = Family(
             owner="b",
             aliases=("v2_final", "v2'", "vb_final", "v_final", "vf"),
         ),
+        "energy1": Quantity("final kinetic energy", "E'", "J", ("J",), aliases=("ke_final",)),
     },
     conditions={"kind": ("elastic", "perfectly inelastic"), "side": ("left", "right")},
     formulas={
@@ -77,6 +79,7 @@ FAMILY = Family(
         "common": lambda momentum, m1, m2: momentum / (m1 + m2),
         "v1f": lambda kind, common, v1: 2 * common - v1 if kind == "elastic" else common if "inelastic" in kind else "",
         "v2f": lambda kind, common, v2: 2 * common - v2 if kind == "elastic" else common if "inelastic" in kind else "",
+        "energy1": lambda m1, v1f, m2, v2f: (m1 * v1f * v1f + m2 * v2f * v2f) / 2,
         "way": lambda v1f: "right" if v1f > 0 else "left",
         "speed1f": lambda v1f: abs(v1f),
     },
